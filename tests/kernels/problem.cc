@@ -1,0 +1,287 @@
+#include "tests/kernels/problem.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "tra/kernels/attention_reference.h"
+
+namespace tra::testing {
+namespace {
+
+// A [B,H,T,d] tensor of T in either memory layout.
+template <typename T>
+class Tensor {
+ public:
+  Tensor(size_t batch, size_t heads, size_t rows, size_t width, Layout layout)
+      : batch_(batch),
+        heads_(heads),
+        rows_(rows),
+        width_(width),
+        layout_(layout),
+        data_(batch * heads * rows * width, std::numeric_limits<T>::quiet_NaN()) {}
+  Tensor(size_t batch, size_t heads, size_t rows, size_t width, Layout layout, const std::vector<double>& from)
+      : Tensor(batch, heads, rows, width, layout) {
+    ForEach([&](T* at, size_t i) { *at = static_cast<T>(from[i]); });
+  }
+
+  template <typename U>
+  Rows<U> View() {
+    const auto [b, h, r] = Strides();
+    return {data_.data(), b, h, r};
+  }
+  std::vector<double> Values() {
+    std::vector<double> values(data_.size());
+    ForEach([&](T* at, size_t i) { values[i] = static_cast<double>(*at); });
+    return values;
+  }
+
+ private:
+  struct Steps {
+    ptrdiff_t batch, head, row;
+  };
+  Steps Strides() const {
+    const auto w = static_cast<ptrdiff_t>(width_), r = static_cast<ptrdiff_t>(rows_), h = static_cast<ptrdiff_t>(heads_);
+    if (layout_ == Layout::kHeadFirst) return {h * r * w, r * w, w};
+    return {r * h * w, w, h * w};
+  }
+  template <typename Body>
+  void ForEach(const Body& body) {
+    const Rows<T> view = View<T>();
+    size_t i = 0;
+    for (size_t b = 0; b < batch_; ++b) {
+      for (size_t h = 0; h < heads_; ++h) {
+        for (size_t r = 0; r < rows_; ++r) {
+          for (size_t c = 0; c < width_; ++c) body(view(b, h, r) + c, i++);
+        }
+      }
+    }
+  }
+
+  size_t batch_, heads_, rows_, width_;
+  Layout layout_;
+  std::vector<T> data_;
+};
+
+template <typename T>
+struct Tensors {
+  explicit Tensors(const Problem& p)
+      : q(Make(p, p.shape.queries, p.shape.width, p.q)),
+        k(Make(p, p.shape.keys, p.shape.width, p.k)),
+        v(Make(p, p.shape.keys, p.shape.value_width, p.v)),
+        gate(Make(p, p.shape.queries, 1, p.gate)),
+        d_out(Make(p, p.shape.queries, p.shape.value_width, p.d_out)),
+        out(Empty(p, p.shape.queries, p.shape.value_width)),
+        d_q(Empty(p, p.shape.queries, p.shape.width)),
+        d_k(Empty(p, p.shape.keys, p.shape.width)),
+        d_v(Empty(p, p.shape.keys, p.shape.value_width)),
+        d_gate(Empty(p, p.shape.queries, 1)),
+        log2_sum(p.Heads() * p.shape.queries, std::numeric_limits<T>::quiet_NaN()),
+        first_key(p.Heads() * p.shape.queries, -1) {}
+
+  static Tensor<T> Make(const Problem& p, size_t rows, size_t width, const std::vector<double>& from) {
+    return Tensor<T>(p.shape.batch, p.shape.heads, rows, width, p.layout, from);
+  }
+  static Tensor<T> Empty(const Problem& p, size_t rows, size_t width) {
+    return Tensor<T>(p.shape.batch, p.shape.heads, rows, width, p.layout);
+  }
+
+  ForwardArgs<T> Forward(const Problem& p) {
+    ForwardArgs<T> args;
+    args.shape = p.shape;
+    args.q = q.template View<const T>();
+    args.k = k.template View<const T>();
+    args.v = v.template View<const T>();
+    args.log_gate = gate.template View<const T>();
+    args.out = out.template View<T>();
+    args.log2_sum = log2_sum.data();
+    args.first_key = first_key.data();
+    return args;
+  }
+  BackwardArgs<T> Backward(const Problem& p) {
+    BackwardArgs<T> args;
+    args.shape = p.shape;
+    args.q = q.template View<const T>();
+    args.k = k.template View<const T>();
+    args.v = v.template View<const T>();
+    args.log_gate = gate.template View<const T>();
+    args.out = out.template View<const T>();
+    args.d_out = d_out.template View<const T>();
+    args.log2_sum = log2_sum.data();
+    args.first_key = first_key.data();
+    args.d_q = d_q.template View<T>();
+    args.d_k = d_k.template View<T>();
+    args.d_v = d_v.template View<T>();
+    args.d_log_gate = d_gate.template View<T>();
+    return args;
+  }
+  Result Collect(bool backward) {
+    Result result;
+    result.out = out.Values();
+    result.first_key = first_key;
+    if (backward) {
+      result.d_q = d_q.Values();
+      result.d_k = d_k.Values();
+      result.d_v = d_v.Values();
+      result.d_gate = d_gate.Values();
+    }
+    return result;
+  }
+
+  Tensor<T> q, k, v, gate, d_out, out, d_q, d_k, d_v, d_gate;
+  std::vector<T> log2_sum;
+  std::vector<int32_t> first_key;
+};
+
+}  // namespace
+
+Problem::Problem(const AttentionShape& shape, const AttentionOptions& options, uint32_t seed)
+    : shape(shape), options(options) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  const auto fill = [&](std::vector<double>& to, size_t n) {
+    to.resize(n);
+    for (double& each : to) each = normal(random);
+  };
+  fill(q, Heads() * shape.queries * shape.width);
+  fill(k, Heads() * shape.keys * shape.width);
+  fill(v, Heads() * shape.keys * shape.value_width);
+  fill(gate, Heads() * shape.queries);
+  fill(d_out, Heads() * shape.queries * shape.value_width);
+  for (double& each : gate) each = static_cast<float>(-std::log1p(std::exp(-(2 + each))));
+}
+
+Result Problem::Forward(size_t workers) const {
+  Tensors<float> tensors(*this);
+  ThreadPool pool(workers);
+  AttentionForward(tensors.Forward(*this), options, pool);
+  return tensors.Collect(false);
+}
+
+Result Problem::Both(size_t workers) const {
+  Tensors<float> tensors(*this);
+  ThreadPool pool(workers);
+  AttentionForward(tensors.Forward(*this), options, pool);
+  AttentionBackward(tensors.Backward(*this), options, pool);
+  return tensors.Collect(true);
+}
+
+Result Problem::Decode(size_t workers) const {
+  Tensors<float> tensors(*this);
+  ThreadPool pool(workers);
+  ForwardArgs<float> args = tensors.Forward(*this);
+  args.log2_sum = nullptr;
+  args.first_key = nullptr;
+  AttentionDecode(args, options, pool);
+  return tensors.Collect(false);
+}
+
+Result Problem::Reference(const std::vector<uint8_t>& keep, bool backward) const {
+  Tensors<double> tensors(*this);
+  const uint8_t* mask = keep.empty() ? nullptr : keep.data();
+  AttentionForwardReference(tensors.Forward(*this), options, mask);
+  if (backward) AttentionBackwardReference(tensors.Backward(*this), options, mask);
+  return tensors.Collect(backward);
+}
+
+std::vector<uint8_t> Problem::KernelMask() const {
+  Problem probe = *this;
+  probe.options.dropout_on = DropoutOn::kNone;
+  probe.options.stop_eps = kStopNever;
+  probe.SetLogGate(0);  // no decay: every kept key has weight
+  constexpr size_t kColumns = 128;
+  probe.shape.value_width = kColumns;
+  std::vector<uint8_t> mask(Heads() * shape.queries * shape.keys);
+  for (size_t first = 0; first < shape.keys; first += kColumns) {
+    probe.v.assign(Heads() * shape.keys * kColumns, 0);
+    probe.d_out.assign(Heads() * shape.queries * kColumns, 0);
+    for (size_t head = 0; head < Heads(); ++head) {
+      for (size_t c = 0; c < kColumns && first + c < shape.keys; ++c) {
+        probe.v[(head * shape.keys + first + c) * kColumns + c] = 1;
+      }
+    }
+    const Result result = probe.Forward();
+    for (size_t row = 0; row < Heads() * shape.queries; ++row) {
+      for (size_t c = 0; c < kColumns && first + c < shape.keys; ++c) {
+        mask[row * shape.keys + first + c] = result.out[row * kColumns + c] > 0;
+      }
+    }
+  }
+  return mask;
+}
+
+double Problem::Score(size_t head, size_t i, size_t j) const {
+  const double* a = q.data() + (head * shape.queries + i) * shape.width;
+  const double* b = k.data() + (head * shape.keys + j) * shape.width;
+  double dot = 0, aa = 0, bb = 0;
+  for (size_t c = 0; c < shape.width; ++c) {
+    dot += a[c] * b[c];
+    aa += a[c] * a[c];
+    bb += b[c] * b[c];
+  }
+  const auto width = static_cast<double>(shape.width);
+  if (options.qk_norm) dot /= std::sqrt(aa / width + options.norm_eps) * std::sqrt(bb / width + options.norm_eps);
+  return dot / std::sqrt(width);
+}
+
+double MaxError(const std::vector<double>& a, const std::vector<double>& b) {
+  EXPECT_EQ(a.size(), b.size());
+  double worst = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (std::isnan(a[i]) && std::isnan(b[i])) continue;
+    const double error = std::abs(a[i] - b[i]);
+    if (!(error <= worst)) worst = error;
+    if (std::isnan(worst)) return worst;
+  }
+  return worst;
+}
+
+double MaxAbs(const std::vector<double>& a) { return MaxError(a, std::vector<double>(a.size(), 0.0)); }
+
+bool BitEqual(const std::vector<double>& a, const std::vector<double>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+}
+
+size_t CheckMask(const Problem& p, const std::vector<uint8_t>& mask) {
+  // A chain of `width` fp32 multiply-adds of a normalised pair: |S| below this may round to either side of 0.
+  const double tiny = 4e-7 * std::sqrt(static_cast<double>(p.shape.width));
+  const size_t past = p.shape.keys - p.shape.queries;
+  size_t flips = 0;
+  for (size_t head = 0; head < p.Heads(); ++head) {
+    for (size_t i = 0; i < p.shape.queries; ++i) {
+      for (size_t j = 0; j < p.shape.keys; ++j) {
+        const double s = p.Score(head, i, j);
+        const bool keep = j <= past + i && (p.options.rule == ScoreRule::kSoftmax || s > 0);
+        if (keep == (mask[(head * p.shape.queries + i) * p.shape.keys + j] != 0)) continue;
+        EXPECT_LE(j, past + i) << "a key of the future was kept";
+        EXPECT_LT(std::abs(s), tiny) << "head " << head << " query " << i << " key " << j;
+        ++flips;
+      }
+    }
+  }
+  return flips;
+}
+
+void ExpectMatchesReference(const Problem& problem, bool backward) {
+  const std::vector<uint8_t> mask = problem.KernelMask();
+  CheckMask(problem, mask);
+  const Result want = problem.Reference(mask, backward);
+  const Result got = backward ? problem.Both() : problem.Forward();
+  // Outputs are averages of N(0,1) values; worst seen 2e-6 (1025 keys, no QK-norm).
+  EXPECT_LT(MaxError(got.out, want.out), 5e-6);
+  if (!backward) return;
+  // Gradients add up to 1025 terms; relative to the largest of their tensor, worst seen 3e-6.
+  const auto near = [](const char* name, const std::vector<double>& a, const std::vector<double>& b) {
+    EXPECT_LT(MaxError(a, b), 1e-5 * std::max(1.0, MaxAbs(b))) << name;
+  };
+  near("d_q", got.d_q, want.d_q);
+  near("d_k", got.d_k, want.d_k);
+  near("d_v", got.d_v, want.d_v);
+  if (problem.options.rule == ScoreRule::kThreshold) near("d_gate", got.d_gate, want.d_gate);
+}
+
+}  // namespace tra::testing

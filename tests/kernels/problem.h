@@ -1,0 +1,59 @@
+// Random attention problems, and what the kernels and the reference make of them.
+#ifndef TRA_TESTS_KERNELS_PROBLEM_H_
+#define TRA_TESTS_KERNELS_PROBLEM_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "tra/kernels/attention.h"
+
+namespace tra::testing {
+
+enum class Layout : uint8_t { kHeadFirst, kTokenFirst };  // [B,H,T,d] or a view of [B,T,H,d]
+
+struct Result {
+  std::vector<double> out;
+  std::vector<double> d_q, d_k, d_v, d_gate;  // empty unless the backward ran
+  std::vector<int32_t> first_key;
+};
+
+// Inputs as doubles that hold fp32 values, so that both precisions see the same problem.
+struct Problem {
+  AttentionShape shape;
+  AttentionOptions options;
+  Layout layout = Layout::kHeadFirst;
+  std::vector<double> q, k, v, gate, d_out;  // [B,H,T,d]; gate is the log, [B,H,Tq]
+
+  // Normal inputs; gates sigmoid(N(2,1)).
+  Problem(const AttentionShape& shape, const AttentionOptions& options, uint32_t seed = 1);
+
+  size_t Heads() const { return shape.batch * shape.heads; }
+  void SetLogGate(double value) { gate.assign(gate.size(), value); }
+
+  // The SIMD kernels. Outputs are poisoned with NaN before.
+  Result Forward(size_t workers = 2) const;
+  Result Both(size_t workers = 2) const;
+  Result Decode(size_t workers = 2) const;
+
+  // The plain float64 loops, under `keep` where it is not empty.
+  Result Reference(const std::vector<uint8_t>& keep = {}, bool backward = false) const;
+
+  // Which keys the kernel keeps, [B,H,Tq,Tk], seen through one-hot values.
+  std::vector<uint8_t> KernelMask() const;
+  // q.k / sqrt(d) in float64, after QK-norm where that is on.
+  double Score(size_t head, size_t i, size_t j) const;
+};
+
+double MaxError(const std::vector<double>& a, const std::vector<double>& b);  // NaN in both is no difference
+double MaxAbs(const std::vector<double>& a);
+bool BitEqual(const std::vector<double>& a, const std::vector<double>& b);
+
+// Masks may differ from float64's only where rounding can decide; returns how often they do.
+size_t CheckMask(const Problem& problem, const std::vector<uint8_t>& mask);
+
+// Kernel against reference under the kernel's mask: outputs, and gradients where `backward`.
+void ExpectMatchesReference(const Problem& problem, bool backward);
+
+}  // namespace tra::testing
+
+#endif  // TRA_TESTS_KERNELS_PROBLEM_H_

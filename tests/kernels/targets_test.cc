@@ -1,0 +1,57 @@
+// Every SIMD target that was compiled and that this machine can run, not only the best.
+#include "tra/kernels/targets.h"
+
+#include <gtest/gtest.h>
+
+#include <cctype>
+
+#include "tests/kernels/problem.h"
+
+namespace tra::testing {
+namespace {
+
+class EveryTarget : public ::testing::TestWithParam<int64_t> {
+ protected:
+  void SetUp() override { ForceTarget(GetParam()); }
+  void TearDown() override { ForceTarget(0); }
+};
+
+TEST_P(EveryTarget, MatchesReference) {
+  ASSERT_EQ(ChosenTargetName(), TargetName(GetParam()));
+  for (const ScoreRule rule : {ScoreRule::kThreshold, ScoreRule::kSoftmax}) {
+    for (const bool qk_norm : {true, false}) {
+      for (const DropoutOn on : {DropoutOn::kNone, DropoutOn::kLogits, DropoutOn::kWeights}) {
+        if (rule == ScoreRule::kSoftmax && on == DropoutOn::kLogits) continue;
+        AttentionOptions options;
+        options.rule = rule;
+        options.qk_norm = qk_norm;
+        options.dropout_on = on;
+        options.dropout_p = 0.1f;
+        for (const size_t width : {7, 64}) {
+          Problem problem({1, 2, 210, 251, width, 33}, options);
+          problem.layout = Layout::kTokenFirst;
+          ExpectMatchesReference(problem, true);
+        }
+      }
+      AttentionOptions options;
+      options.rule = rule;
+      options.qk_norm = qk_norm;
+      const Problem decode({1, 2, 2, 700, 37, 20}, options);
+      EXPECT_LT(MaxError(decode.Decode().out, decode.Reference().out), 5e-6);
+    }
+  }
+}
+
+TEST_P(EveryTarget, StopsWithinTheBound) {
+  AttentionOptions options;
+  Problem problem({1, 1, 500, 500, 24, 24}, options);
+  problem.SetLogGate(-0.7f);
+  EXPECT_GT(problem.Forward().first_key.back(), 0);
+  ExpectMatchesReference(problem, true);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryTarget, ::testing::ValuesIn(Targets()),
+                         [](const auto& info) { return TargetName(info.param); });
+
+}  // namespace
+}  // namespace tra::testing

@@ -1,0 +1,103 @@
+// Tiled attention without LibTorch: forward, backward and decode, in fp32.
+//
+// One family serves several score rules. Every function here has a plain float64 twin with the same signature in
+// attention_reference.h; docs/kernels.md explains the tiling, the early stop and its proof.
+#ifndef TRA_KERNELS_ATTENTION_H_
+#define TRA_KERNELS_ATTENTION_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "tra/kernels/parallel.h"
+
+namespace tra {
+
+// Rows of a [batch, head, row, channel] tensor. Strides count elements and may be anything (a transposed view, 0 for a
+// broadcast input); channels are adjacent.
+template <typename T>
+struct Rows {
+  T* data = nullptr;
+  ptrdiff_t batch_stride = 0;
+  ptrdiff_t head_stride = 0;
+  ptrdiff_t row_stride = 0;
+
+  T* operator()(size_t batch, size_t head, size_t row) const {
+    return data + static_cast<ptrdiff_t>(batch) * batch_stride + static_cast<ptrdiff_t>(head) * head_stride +
+           static_cast<ptrdiff_t>(row) * row_stride;
+  }
+};
+
+// The queries are the last `queries` of the `keys` positions: query i stands at position keys - queries + i.
+struct AttentionShape {
+  size_t batch = 1;
+  size_t heads = 1;
+  size_t queries = 0;
+  size_t keys = 0;
+  size_t width = 0;        // channels of q and k
+  size_t value_width = 0;  // channels of v and out
+};
+
+constexpr size_t kMaxHeadWidth = 256;
+
+enum class ScoreRule : uint8_t {
+  kSoftmax,    // logit = q.k / sqrt(width)
+  kThreshold,  // TRA: only keys with q.k > 0 stay, each decayed by the query's gate once per kept key in between
+};
+
+enum class DropoutOn : uint8_t {
+  kNone,
+  kLogits,   // a dropped kept key gets logit 0, the other logits grow by 1 / (1 - p): the paper's listing
+  kWeights,  // a dropped key gets weight 0 after the softmax, the other weights grow by 1 / (1 - p)
+};
+
+// Twice this times max|v| bounds what the early stop changes: below half a unit in the last place of fp32.
+constexpr float kDefaultStopEps = 0x1p-26f;
+constexpr float kStopNever = 0.0f;
+// Stops only where every later weight is exactly 0 in fp32, so that the result is bit for bit that of kStopNever.
+constexpr float kStopWhenExact = -1.0f;
+
+struct AttentionOptions {
+  ScoreRule rule = ScoreRule::kThreshold;
+  bool qk_norm = true;  // RMS-normalise every q and k row, without gain
+  float norm_eps = 1e-6f;
+  DropoutOn dropout_on = DropoutOn::kNone;
+  float dropout_p = 0.0f;  // counted in steps of 2^-16
+  uint64_t seed = 0;       // of the dropout mask, a pure function of (seed, batch, head, query position, key)
+  float stop_eps = kDefaultStopEps;
+};
+
+template <typename T>
+struct ForwardArgs {
+  AttentionShape shape;
+  Rows<const T> q, k, v;
+  Rows<const T> log_gate;  // one channel, <= 0; kThreshold only
+  Rows<T> out;
+  // For the backward, both [batch, head, query] contiguous; may be null when no gradient is wanted.
+  T* log2_sum = nullptr;         // log2 of the sum of exp2(logit * log2 e); +inf where a row keeps nothing
+  int32_t* first_key = nullptr;  // keys before it were proven negligible and not visited
+};
+
+template <typename T>
+struct BackwardArgs {
+  AttentionShape shape;
+  Rows<const T> q, k, v, log_gate;
+  Rows<const T> out, d_out;
+  const T* log2_sum = nullptr;
+  const int32_t* first_key = nullptr;
+  Rows<T> d_q, d_k, d_v, d_log_gate;  // overwritten, every element
+};
+
+// out = attention(q, k, v). Bit-equal over repeats and over the number of workers.
+void AttentionForward(const ForwardArgs<float>& args, const AttentionOptions& options, Parallel& parallel);
+
+// Visits the keys that AttentionForward visited, with the same scores to the last bit, hence with the same mask.
+void AttentionBackward(const BackwardArgs<float>& args, const AttentionOptions& options, Parallel& parallel);
+
+// AttentionForward for few queries against a long cache: bound by memory, so each key is read once, values are read
+// only for kept keys, and keys are split over the workers when there are fewer heads than workers. No dropout.
+void AttentionDecode(const ForwardArgs<float>& args, const AttentionOptions& options, Parallel& parallel);
+
+}  // namespace tra
+
+#endif  // TRA_KERNELS_ATTENTION_H_

@@ -1,0 +1,370 @@
+// Backward pass. A head's triangle of (query, key) pairs is cut into square chunks, walked diagonal by diagonal: in one
+// phase, chunk i of the queries meets chunk i - phase of the keys. No two tasks of a phase share a query or a key, so
+// none needs an atomic or a private copy of dK; every row adds its parts in the same order whatever the threads do; and
+// each query meets its keys from right to left, so its count of kept keys simply carries on from phase to phase.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "tra/kernels/attention.h"
+#include "tra/kernels/attention_check.h"
+#include "tra/kernels/layout.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "tra/kernels/attention_backward.cc"
+#include "hwy/foreach_target.h"
+// Must come after foreach_target.
+#include "hwy/highway.h"
+#include "tra/kernels/philox-inl.h"
+#include "tra/kernels/query_tile-inl.h"
+#include "tra/kernels/score-inl.h"
+#include "tra/kernels/tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tra {
+namespace HWY_NAMESPACE {
+
+// Queries and keys to a chunk: whole tiles of any vector length (3, 12, 24 or 48 queries) and whole key blocks.
+constexpr size_t kChunk = 2 * kKeyBlock;
+static_assert(kChunk % kTile == 0, "tiles must be those of the forward: they stopped together");
+
+class Backward {
+ public:
+  Backward(const BackwardArgs<float>& args, const AttentionOptions& options)
+      : args_(args),
+        shape_(args.shape),
+        options_(options),
+        scoring_(args.shape, options),
+        norm_{options.qk_norm, options.norm_eps},
+        scale_(1.0f / std::sqrt(static_cast<float>(args.shape.width))),
+        drop_below_(scoring_.dropout == DropoutOn::kNone ? 0 : DropoutThreshold(options.dropout_p)),
+        k_stride_(PackedStride(shape_.width)),
+        v_stride_(PackedStride(shape_.value_width)),
+        past_(shape_.keys - shape_.queries),
+        carried_(AllocateFloats(2 * std::max<size_t>(1, shape_.batch * shape_.heads * shape_.queries))) {}
+
+  // Buffers of one worker.
+  struct Scratch {
+    Floats keys, values;    // [kChunk][stride]
+    Floats d_keys, d_vals;  // [kChunk][stride]
+    Floats q, d_out;        // [kTile][stride]
+    Floats q_t, d_out_t;    // [width][kTile]
+    Floats d_q_t;           // [width][kTile]
+    Floats weights;         // [kKeyBlock][kTile]: scores, then weights
+    Floats d_scores;        // [kKeyBlock][kTile]: dP, then dS
+    Floats bits;            // [kKeyBlock + kKeysPerPhilox][kTile], as uint32_t
+    Floats lanes;           // TileLanes, then log2_sum and delta
+    Floats ones;            // [kTile]
+    Floats rows;            // [kTile][stride]
+    uint16_t list[kKeyBlock];
+    bool keys_finite, values_finite;
+  };
+
+  size_t QueryChunks() const { return DivideUp(shape_.queries, kChunk); }
+  size_t PastChunks() const { return DivideUp(past_, kChunk); }
+  size_t Phases() const { return QueryChunks() + PastChunks(); }
+
+  // Chunk `chunk` of the queries against the chunk of keys `phase` to the left of the diagonal.
+  void Chunk(size_t batch, size_t head, size_t chunk, size_t phase, Scratch& scratch) const {
+    const ptrdiff_t key_chunk = static_cast<ptrdiff_t>(chunk) - static_cast<ptrdiff_t>(phase);
+    if (key_chunk < -static_cast<ptrdiff_t>(PastChunks())) return;
+    const ptrdiff_t start = static_cast<ptrdiff_t>(past_) + key_chunk * static_cast<ptrdiff_t>(kChunk);
+    const size_t first_key = static_cast<size_t>(std::max<ptrdiff_t>(start, 0));
+    const size_t last_key = std::min(static_cast<size_t>(start + static_cast<ptrdiff_t>(kChunk)), shape_.keys);
+    const bool first_visit = key_chunk >= 0 ? phase == 0 : chunk == 0;
+    const size_t first = chunk * kChunk;
+    const size_t last = std::min(first + kChunk, shape_.queries);
+    Prepare(scratch);
+
+    // Chunks that every tile stopped before are not visited at all, unless they must be zeroed.
+    size_t reached = last_key;
+    for (size_t i = first; i < last && !HasTail(); i += kTile) reached = std::min(reached, FirstKey(batch, head, i));
+    const bool visit = HasTail() || reached < last_key;
+    if (!visit && !first_visit && phase > 0) return;
+
+    std::memset(scratch.d_keys.get(), 0, kChunk * k_stride_ * sizeof(float));
+    std::memset(scratch.d_vals.get(), 0, kChunk * v_stride_ * sizeof(float));
+    if (visit) {
+      scratch.keys_finite =
+          PackRows(OfHead(args_.k, batch, head), first_key, last_key, shape_.width, k_stride_, norm_, scratch.keys.get());
+      scratch.values_finite = PackRows(OfHead(args_.v, batch, head), first_key, last_key, shape_.value_width, v_stride_,
+                                       Norm(), scratch.values.get());
+    }
+    for (size_t i = first; i < last; i += kTile) Tile(batch, head, i, last, first_key, last_key, phase == 0, scratch);
+    for (size_t j = first_key; j < last_key; ++j) {
+      AddRow(scratch.d_keys.get() + (j - first_key) * k_stride_, shape_.width, scale_, first_visit,
+             args_.d_k(batch, head, j));
+      AddRow(scratch.d_vals.get() + (j - first_key) * v_stride_, shape_.value_width, 1.0f, first_visit,
+             args_.d_v(batch, head, j));
+    }
+  }
+
+  // Through QK-norm, once a row's gradient is complete.
+  void NormBackward(const Rows<const float>& x, const Rows<float>& d_x, size_t batch, size_t head, size_t row) const {
+    const float* from = x(batch, head, row);
+    float* to = d_x(batch, head, row);
+    const float r = NormScale(from, shape_.width, norm_);
+    float inner = 0.0f;
+    for (size_t c = 0; c < shape_.width; ++c) inner += from[c] * to[c];
+    const float mean = inner * r / static_cast<float>(shape_.width);
+    // forward: y = x * r   so: dx = (dy - y * mean(y * dy)) * r
+    for (size_t c = 0; c < shape_.width; ++c) to[c] = (to[c] - from[c] * r * mean) * r;
+  }
+
+ private:
+  bool HasTail() const { return scoring_.dropout == DropoutOn::kLogits && scoring_.stop_eps != kStopNever; }
+
+  size_t At(size_t batch, size_t head, size_t query) const {
+    return (batch * shape_.heads + head) * shape_.queries + query;
+  }
+  size_t FirstKey(size_t batch, size_t head, size_t query) const {
+    return static_cast<size_t>(args_.first_key[At(batch, head, query)]);
+  }
+  float* Count(size_t batch, size_t head, size_t query) const { return carried_.get() + At(batch, head, query); }
+  float* Delta(size_t batch, size_t head, size_t query) const {
+    return carried_.get() + shape_.batch * shape_.heads * shape_.queries + At(batch, head, query);
+  }
+
+  void Prepare(Scratch& scratch) const {
+    if (scratch.keys != nullptr) return;
+    // DotTile rounds its rows up, from any start.
+    scratch.keys = AllocateFloats((kChunk + kDotRows) * k_stride_);
+    scratch.values = AllocateFloats((kChunk + kDotRows) * v_stride_);
+    scratch.d_keys = AllocateFloats(kChunk * k_stride_);
+    scratch.d_vals = AllocateFloats(kChunk * v_stride_);
+    scratch.q = AllocateFloats(kTile * k_stride_);
+    scratch.d_out = AllocateFloats(kTile * v_stride_);
+    scratch.q_t = AllocateFloats(k_stride_ * kTile);
+    scratch.d_out_t = AllocateFloats(v_stride_ * kTile);
+    scratch.d_q_t = AllocateFloats(k_stride_ * kTile);
+    scratch.weights = AllocateFloats(kKeyBlock * kTile);
+    scratch.d_scores = AllocateFloats(kKeyBlock * kTile);
+    scratch.bits = AllocateFloats((kKeyBlock + kKeysPerPhilox) * kTile);
+    scratch.lanes = AllocateFloats((TileLanes::kArrays + 2) * kTile);
+    scratch.ones = AllocateFloats(kTile);
+    scratch.rows = AllocateFloats(kTile * k_stride_);
+    std::fill_n(scratch.ones.get(), kTile, 1.0f);
+    std::memset(scratch.lanes.get(), 0, (TileLanes::kArrays + 2) * kTile * sizeof(float));
+  }
+
+  static void AddRow(const float* HWY_RESTRICT from, size_t width, float scale, bool overwrite,
+                     float* HWY_RESTRICT to) {
+    if (overwrite) {
+      for (size_t c = 0; c < width; ++c) to[c] = from[c] * scale;
+    } else {
+      for (size_t c = 0; c < width; ++c) to[c] += from[c] * scale;
+    }
+  }
+
+  // Up to kTile queries from `first` against the packed keys [first_key, last_key).
+  void Tile(size_t batch, size_t head, size_t first, size_t last, size_t first_key, size_t last_key, bool first_visit,
+            Scratch& scratch) const {
+    const size_t queries = std::min(kTile, last - first);
+    const size_t first_position = past_ + first;
+    const size_t stop = FirstKey(batch, head, first);
+    const size_t visible = std::min(last_key, first_position + queries);
+    const size_t reached = std::max(first_key, stop);
+    const bool has_tail = HasTail() && stop > first_key;
+    if (reached >= visible && !has_tail && !first_visit) return;
+
+    const TileLanes lanes = TileLanes::At(scratch.lanes.get());
+    float* log2_sum = scratch.lanes.get() + TileLanes::kArrays * kTile;
+    float* delta = log2_sum + kTile;
+    PackQueries(OfHead(args_.q, batch, head), first, queries, shape_.width, k_stride_, norm_, scratch.q.get(),
+                scratch.q_t.get());
+    PackQueries(OfHead(args_.d_out, batch, head), first, queries, shape_.value_width, v_stride_, Norm(),
+                scratch.d_out.get(), scratch.d_out_t.get());
+    LoadGates(args_.log_gate, batch, head, first, queries, options_.rule, lanes);
+    for (size_t lane = 0; lane < kTile; ++lane) {
+      const bool used = lane < queries;
+      if (used && first_visit) {
+        *Count(batch, head, first + lane) = scoring_.first_count;
+        *Delta(batch, head, first + lane) =
+            DotRows(args_.d_out(batch, head, first + lane), args_.out(batch, head, first + lane), shape_.value_width);
+      }
+      lanes.count[lane] = used ? *Count(batch, head, first + lane) : 0.0f;
+      lanes.d_gate[lane] = 0.0f;
+      delta[lane] = used ? *Delta(batch, head, first + lane) : 0.0f;
+      // An absent query has no weight anywhere.
+      log2_sum[lane] = used ? args_.log2_sum[At(batch, head, first + lane)] : std::numeric_limits<float>::infinity();
+    }
+    std::memset(scratch.d_q_t.get(), 0, k_stride_ * kTile * sizeof(float));
+    const bool queries_finite = Finite(scratch.q.get(), kTile * k_stride_);
+    const bool d_out_finite = Finite(scratch.d_out.get(), kTile * v_stride_);
+
+    // Blocks start where the chunk does: the weights do not depend on how keys are blocked, nor does the mask.
+    for (size_t end = visible; end > reached;) {
+      const size_t begin = std::max(first_key + (end - 1 - first_key) / kKeyBlock * kKeyBlock, reached);
+      Block(batch, head, begin, end, first_key, first_position, queries, queries_finite, d_out_finite, scratch);
+      end = begin;
+    }
+    if (has_tail) Tail(batch, head, first_key, std::min(stop, last_key), first_position, queries, scratch);
+
+    for (size_t lane = 0; lane < queries; ++lane) *Count(batch, head, first + lane) = lanes.count[lane];
+    TransposeBack(scratch.d_q_t.get(), scratch.ones.get(), shape_.width, k_stride_, scratch.rows.get());
+    for (size_t lane = 0; lane < queries; ++lane) {
+      AddRow(scratch.rows.get() + lane * k_stride_, shape_.width, scale_, first_visit,
+             args_.d_q(batch, head, first + lane));
+      if (options_.rule == ScoreRule::kThreshold) {
+        AddRow(lanes.d_gate + lane, 1, 1.0f, first_visit, args_.d_log_gate(batch, head, first + lane));
+      }
+    }
+  }
+
+  static float DotRows(const float* a, const float* b, size_t width) {
+    double sum = 0.0;  // cancels against the weighted dP, so worth the precision
+    for (size_t c = 0; c < width; ++c) sum += static_cast<double>(a[c]) * b[c];
+    return static_cast<float>(sum);
+  }
+
+  static bool Finite(const float* x, size_t n) {
+    const DF df;
+    VF spoiled = hn::Zero(df);
+    for (size_t i = 0; i < n; i += kLanes) spoiled = hn::MulAdd(hn::Load(df, x + i), hn::Zero(df), spoiled);
+    return hn::AllTrue(df, hn::Eq(spoiled, hn::Zero(df)));
+  }
+
+  // Keys [begin, end) of the chunk that starts at chunk_key.
+  void Block(size_t batch, size_t head, size_t begin, size_t end, size_t chunk_key, size_t first_position,
+             size_t queries, bool queries_finite, bool d_out_finite, Scratch& scratch) const {
+    const size_t rows = end - begin;
+    const float* k = scratch.keys.get() + (begin - chunk_key) * k_stride_;
+    const float* v = scratch.values.get() + (begin - chunk_key) * v_stride_;
+    float* d_k = scratch.d_keys.get() + (begin - chunk_key) * k_stride_;
+    float* d_v = scratch.d_vals.get() + (begin - chunk_key) * v_stride_;
+    float* weights = scratch.weights.get();
+    float* d_scores = scratch.d_scores.get();
+
+    DotTile(k, nullptr, rows, shape_.width, k_stride_, scratch.q_t.get(), weights);
+    KeyRows keys{begin, rows, nullptr, static_cast<ptrdiff_t>(first_position), nullptr, drop_below_};
+    if (options_.rule == ScoreRule::kThreshold) {
+      keys.rows = LiveRows(weights, rows, scratch.list);
+      if (keys.rows == 0) return;
+      if (4 * keys.rows < 3 * rows) {
+        CompactRows(scratch.list, keys.rows, weights);
+        keys.list = scratch.list;
+      } else {
+        keys.rows = rows;
+      }
+    }
+    keys.bits = DrawDropout(batch, head, begin, rows, first_position, scratch);
+    // forward: out += p * v   so: dp = d_out . v, dv += p * d_out
+    DotTile(v, keys.list, keys.rows, shape_.value_width, v_stride_, scratch.d_out_t.get(), d_scores);
+    Grad(keys, scratch);
+    OuterTile(weights, keys.rows, queries, scratch.d_out.get(), v_stride_, keys.list, shape_.value_width, v_stride_,
+              !d_out_finite, d_v);
+    // forward: s = q . k   so: dq += ds * k, dk += ds * q
+    AccumulateTile(k, keys.list, keys.rows, shape_.width, k_stride_, d_scores, scratch.ones.get(), !scratch.keys_finite,
+                   scratch.d_q_t.get());
+    OuterTile(d_scores, keys.rows, queries, scratch.q.get(), k_stride_, keys.list, shape_.width, k_stride_,
+              !queries_finite, d_k);
+  }
+
+  void Grad(const KeyRows& keys, Scratch& scratch) const {
+    const TileLanes lanes = TileLanes::At(scratch.lanes.get());
+    const float* log2_sum = scratch.lanes.get() + TileLanes::kArrays * kTile;
+    const float* delta = log2_sum + kTile;
+    DispatchRule(options_.rule, [&](auto* rule) HWY_ATTR {
+      using Rule = std::remove_pointer_t<decltype(rule)>;
+      float* weights = scratch.weights.get();
+      float* d_scores = scratch.d_scores.get();
+      switch (scoring_.dropout) {
+        case DropoutOn::kNone:
+          return GradTileImpl<Rule, DropoutOn::kNone>(scoring_, keys, lanes, log2_sum, delta, weights, d_scores);
+        case DropoutOn::kLogits:
+          return GradTileImpl<Rule, DropoutOn::kLogits>(scoring_, keys, lanes, log2_sum, delta, weights, d_scores);
+        case DropoutOn::kWeights:
+          return GradTileImpl<Rule, DropoutOn::kWeights>(scoring_, keys, lanes, log2_sum, delta, weights, d_scores);
+      }
+    });
+  }
+
+  // Bits of keys [begin, begin + rows), which need not start where a Philox call does.
+  const uint32_t* DrawDropout(size_t batch, size_t head, size_t begin, size_t rows, size_t first_position,
+                              Scratch& scratch) const {
+    if (drop_below_ == 0) return nullptr;
+    auto* bits = reinterpret_cast<uint32_t*>(scratch.bits.get());
+    const size_t aligned = begin / kKeysPerPhilox * kKeysPerPhilox;
+    DropoutBitsTile(options_.seed, batch * shape_.heads + head, first_position, aligned, begin + rows - aligned, bits);
+    return bits + (begin - aligned) * kTile;
+  }
+
+  // Keys [begin, end) past the stop: the kept ones whose logit was dropped to 0 have weight, and gradients for v only.
+  void Tail(size_t batch, size_t head, size_t begin, size_t end, size_t first_position, size_t queries,
+            Scratch& scratch) const {
+    const float* log2_sum = scratch.lanes.get() + TileLanes::kArrays * kTile;
+    for (size_t block = begin; block < end; block += kKeyBlock) {
+      const size_t rows = std::min(kKeyBlock, end - block);
+      const uint32_t* bits = DrawDropout(batch, head, block, rows, first_position, scratch);
+      const float* keys = scratch.keys.get() + (block - begin) * k_stride_;
+      ForEachDroppedKept(bits, drop_below_, rows, queries, scratch.q_t.get(), keys, shape_.width, k_stride_,
+                         [&](size_t r, size_t lane) {
+                           const float weight = std::exp2(-log2_sum[lane]);
+                           const float* d_out = scratch.d_out.get() + lane * v_stride_;
+                           float* d_v = scratch.d_vals.get() + (block - begin + r) * v_stride_;
+                           for (size_t c = 0; c < shape_.value_width; ++c) d_v[c] += weight * d_out[c];
+                         });
+    }
+  }
+
+  const BackwardArgs<float>& args_;
+  const AttentionShape& shape_;
+  const AttentionOptions& options_;
+  const Scoring scoring_;
+  const Norm norm_;
+  const float scale_;
+  const uint32_t drop_below_;
+  const size_t k_stride_, v_stride_;
+  const size_t past_;      // keys before the first query
+  const Floats carried_;  // counts and deltas from phase to phase, [2][batch, head, query]
+};
+
+void RunBackward(const BackwardArgs<float>& args, const AttentionOptions& options, Parallel& parallel) {
+  const Backward backward(args, options);
+  const AttentionShape& shape = args.shape;
+  const size_t heads = shape.batch * shape.heads;
+  std::vector<Backward::Scratch> scratch(parallel.Workers());
+  for (size_t phase = 0; phase < backward.Phases(); ++phase) {
+    // Chunk i has i + PastChunks() chunks of keys to its left.
+    const size_t past = backward.PastChunks();
+    const size_t first_chunk = phase > past ? phase - past : 0;
+    const size_t chunks = backward.QueryChunks() - first_chunk;
+    parallel.Run(heads * chunks, [&](size_t task, size_t worker) {
+      const size_t head = task % heads;
+      backward.Chunk(head / shape.heads, head % shape.heads, first_chunk + task / heads, phase, scratch[worker]);
+    });
+  }
+  if (!options.qk_norm) return;
+  constexpr size_t kRowsPerTask = 256;
+  const auto through_norm = [&](const Rows<const float>& x, const Rows<float>& d_x, size_t rows) {
+    const size_t tasks = DivideUp(rows, kRowsPerTask);
+    parallel.Run(heads * tasks, [&](size_t task, size_t /*worker*/) {
+      const size_t head = task / tasks;
+      const size_t first = task % tasks * kRowsPerTask;
+      for (size_t row = first; row < std::min(rows, first + kRowsPerTask); ++row) {
+        backward.NormBackward(x, d_x, head / shape.heads, head % shape.heads, row);
+      }
+    });
+  };
+  through_norm(args.q, args.d_q, shape.queries);
+  through_norm(args.k, args.d_k, shape.keys);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tra
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tra {
+HWY_EXPORT(RunBackward);
+
+void AttentionBackward(const BackwardArgs<float>& args, const AttentionOptions& options, Parallel& parallel) {
+  CheckShape(args.shape);
+  CheckOptions(options);
+  if (args.shape.batch * args.shape.heads * args.shape.keys == 0) return;
+  HWY_DYNAMIC_DISPATCH(RunBackward)(args, options, parallel);
+}
+
+}  // namespace tra
+#endif  // HWY_ONCE

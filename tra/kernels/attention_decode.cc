@@ -1,0 +1,369 @@
+// Decode: a few queries against a long cache. Bound by memory, so channels stand in the lanes and each key is read
+// once, values only where kept. A head's keys are cut into segments, counted from the right; each gives a partial
+// result with counts of its own, and partial results are joined from right to left (docs/kernels.md, "Joining").
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "hwy/cache_control.h"
+#include "tra/kernels/attention.h"
+#include "tra/kernels/attention_check.h"
+#include "tra/kernels/layout.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "tra/kernels/attention_decode.cc"
+#include "hwy/foreach_target.h"
+// Must come after foreach_target.
+#include "hwy/highway.h"
+#include "tra/kernels/query_tile-inl.h"
+#include "tra/kernels/score-inl.h"
+#include "tra/kernels/tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tra {
+namespace HWY_NAMESPACE {
+
+constexpr size_t kDecodeBlock = 64;     // keys scored at a time
+constexpr size_t kDecodeSegment = 512;  // fixed: the result must not depend on the number of workers
+constexpr size_t kDecodeKeys = 4;       // keys scored together
+
+// The softmax sums over some keys of one query, the nearest kept key having count 0.
+struct Partial {
+  float count = 0.0f;  // of kept keys
+  float max2 = kLowest;
+  float sum = 0.0f;
+  Floats out;  // [stride], the sum of weight * value
+};
+
+class Decode {
+ public:
+  Decode(const ForwardArgs<float>& args, const AttentionOptions& options)
+      : args_(args),
+        shape_(args.shape),
+        options_(options),
+        scoring_(args.shape, options),
+        threshold_(options.rule == ScoreRule::kThreshold),
+        // Without QK-norm a bound on the scores would cost a pass over all keys, which is what stopping should save.
+        stop_eps_(options.qk_norm ? scoring_.stop_eps : kStopNever),
+        k_stride_(PackedStride(shape_.width)),
+        v_stride_(PackedStride(shape_.value_width)) {}
+
+  size_t Segments() const { return DivideUp(shape_.keys, kDecodeSegment); }
+  bool MayStop() const { return stop_eps_ != kStopNever; }
+
+  Partial Empty() const {
+    Partial partial;
+    partial.out = AllocateFloats(v_stride_);
+    std::memset(partial.out.get(), 0, v_stride_ * sizeof(float));
+    return partial;
+  }
+
+  // Joins partial results of one head, segment after segment, until the rest is negligible to every query.
+  class Joined {
+   public:
+    Joined(const Decode& decode, size_t batch, size_t head) : decode_(decode), batch_(batch), head_(head) {
+      for (size_t i = 0; i < decode.shape_.queries; ++i) {
+        partials_.push_back(decode.Empty());
+        gate2_.push_back(decode.Gate2(batch, head, i));
+      }
+      done_.assign(decode.shape_.queries, false);
+    }
+
+    void Add(size_t segment, const std::vector<Partial>& parts) {
+      const size_t begin = decode_.SegmentBegin(segment);
+      for (size_t i = 0; i < partials_.size(); ++i) {
+        if (done_[i]) continue;
+        decode_.Join(parts[i], gate2_[i], partials_[i]);
+        done_[i] = begin == 0 || decode_.Negligible(partials_[i], gate2_[i], begin);
+      }
+    }
+
+    bool Done() const { return std::all_of(done_.begin(), done_.end(), [](bool done) { return done; }); }
+
+    void Store() const {
+      for (size_t i = 0; i < partials_.size(); ++i) {
+        const Partial& partial = partials_[i];
+        const float scale = partial.sum == 0.0f ? 0.0f : 1.0f / partial.sum;
+        float* out = decode_.args_.out(batch_, head_, i);
+        for (size_t c = 0; c < decode_.shape_.value_width; ++c) out[c] = partial.out[c] * scale;
+      }
+    }
+
+   private:
+    const Decode& decode_;
+    size_t batch_, head_;
+    std::vector<Partial> partials_;  // by query
+    std::vector<float> gate2_;
+    std::vector<bool> done_;
+  };
+
+  // The partial results of one segment for every query.
+  std::vector<Partial> Segment(size_t batch, size_t head, size_t segment) const {
+    const size_t begin = SegmentBegin(segment);
+    const size_t end = shape_.keys - segment * kDecodeSegment;
+    const size_t past = shape_.keys - shape_.queries;
+    const Norm norm{options_.qk_norm, options_.norm_eps};
+    Floats q = AllocateFloats(shape_.queries * k_stride_);
+    std::vector<Partial> parts;
+    std::vector<bool> done(shape_.queries, false);
+    for (size_t i = 0; i < shape_.queries; ++i) {
+      PackRow(args_.q(batch, head, i), shape_.width, k_stride_, norm, q.get() + i * k_stride_);
+      parts.push_back(Empty());
+      if (scoring_.bounded) parts.back().max2 = scoring_.bound2;
+    }
+    HWY_ALIGN float dots[kDecodeBlock];
+    HWY_ALIGN float squares[kDecodeBlock];
+    for (size_t block_end = end; block_end > begin;) {
+      const size_t block = std::max(begin, block_end >= kDecodeBlock ? block_end - kDecodeBlock : 0);
+      bool have_squares = false;
+      for (size_t i = 0; i < shape_.queries; ++i) {
+        const size_t visible = std::min(block_end, past + i + 1);
+        if (done[i] || visible <= block) continue;
+        Score(batch, head, block, block_end, q.get() + i * k_stride_, dots, have_squares ? nullptr : squares);
+        have_squares = true;
+        const float gate2 = Gate2(batch, head, i);
+        Weigh(batch, head, block, visible - block, gate2, dots, squares, parts[i]);
+        done[i] = Negligible(parts[i], gate2, block - begin);
+      }
+      if (std::all_of(done.begin(), done.end(), [](bool each) { return each; })) break;
+      block_end = block;
+    }
+    return parts;
+  }
+
+ private:
+  size_t SegmentBegin(size_t segment) const {
+    const size_t to = (segment + 1) * kDecodeSegment;
+    return shape_.keys > to ? shape_.keys - to : 0;
+  }
+
+  float Gate2(size_t batch, size_t head, size_t query) const {
+    if (!threshold_) return 0.0f;
+    const float gate2 = *args_.log_gate(batch, head, query) * static_cast<float>(Scoring::kLog2E);
+    return gate2 < kStrongestGate2 ? kStrongestGate2 : gate2;
+  }
+
+  // dots[r] = q . k for the keys [begin, end), and squares[r] = k . k where wanted.
+  void Score(size_t batch, size_t head, size_t begin, size_t end, const float* HWY_RESTRICT q,
+             float* HWY_RESTRICT dots, float* HWY_RESTRICT squares) const {
+    size_t key = begin;
+    for (; key + kDecodeKeys <= end; key += kDecodeKeys) {
+      ScoreKeys<kDecodeKeys>(batch, head, key, q, dots + (key - begin), Wanted(squares, key - begin));
+    }
+    for (; key < end; ++key) ScoreKeys<1>(batch, head, key, q, dots + (key - begin), Wanted(squares, key - begin));
+  }
+  float* Wanted(float* squares, size_t r) const {
+    return squares == nullptr || !options_.qk_norm ? nullptr : squares + r;
+  }
+
+  template <size_t kKeys>
+  HWY_INLINE void ScoreKeys(size_t batch, size_t head, size_t key, const float* HWY_RESTRICT q,
+                            float* HWY_RESTRICT dots, float* HWY_RESTRICT squares) const {
+    if (squares != nullptr) return ScoreKeysImpl<kKeys, true>(batch, head, key, q, dots, squares);
+    ScoreKeysImpl<kKeys, false>(batch, head, key, q, dots, squares);
+  }
+
+  template <size_t kKeys, bool kSquares>
+  HWY_INLINE void ScoreKeysImpl(size_t batch, size_t head, size_t key, const float* HWY_RESTRICT q,
+                                float* HWY_RESTRICT dots, float* HWY_RESTRICT squares) const {
+    const DF df;
+    const float* row[kKeys];
+    VF dot[kKeys], square[kKeys];
+    for (size_t i = 0; i < kKeys; ++i) {
+      row[i] = args_.k(batch, head, key + i);
+      dot[i] = square[i] = hn::Zero(df);
+    }
+    const size_t whole = shape_.width / kLanes * kLanes;
+    for (size_t c = 0; c < whole; c += kLanes) {
+      const VF x = hn::Load(df, q + c);
+#pragma GCC unroll 8
+      for (size_t i = 0; i < kKeys; ++i) {
+        const VF k = hn::LoadU(df, row[i] + c);
+        dot[i] = hn::MulAdd(k, x, dot[i]);
+        if (kSquares) square[i] = hn::MulAdd(k, k, square[i]);
+      }
+    }
+    for (size_t i = 0; i < kKeys; ++i) {
+      float sum = hn::GetLane(hn::SumOfLanes(df, dot[i]));
+      for (size_t c = whole; c < shape_.width; ++c) sum += q[c] * row[i][c];
+      dots[i] = sum;
+      if (kSquares) {
+        float all = hn::GetLane(hn::SumOfLanes(df, square[i]));
+        for (size_t c = whole; c < shape_.width; ++c) all += row[i][c] * row[i][c];
+        squares[i] = all;
+      }
+    }
+  }
+
+  // Adds the keys [first_key, first_key + rows) to a partial result.
+  void Weigh(size_t batch, size_t head, size_t first_key, size_t rows, float gate2, const float* HWY_RESTRICT dots,
+             const float* HWY_RESTRICT squares, Partial& partial) const {
+    const DF df;
+    // Kept keys, nearest first: their counts are then consecutive.
+    uint32_t kept[kDecodeBlock];
+    HWY_ALIGN float y[kDecodeBlock];
+    HWY_ALIGN float lengths[kDecodeBlock];
+    size_t n = 0;
+    for (size_t r = rows; r-- > 0;) {
+      kept[n] = static_cast<uint32_t>(r);
+      y[n] = dots[r];
+      if (options_.qk_norm) lengths[n] = squares[r];
+      n += !threshold_ || !(dots[r] <= 0.0f) ? 1 : 0;
+    }
+    if (n == 0) return;
+    for (size_t i = 0; i < n; ++i) {
+      // A kept key's value is wanted soon.
+      hwy::Prefetch(args_.v(batch, head, first_key + kept[i]));
+    }
+    const size_t padded = RoundUp(n, kLanes);
+    for (size_t i = n; i < padded; ++i) {
+      y[i] = 0.0f;
+      lengths[i] = 1.0f;
+    }
+    const VF scale = hn::Set(df, scoring_.scale2);
+    const VF mean = hn::Set(df, 1.0f / static_cast<float>(shape_.width));
+    const VF norm_eps = hn::Set(df, options_.norm_eps);
+    const VF gate = hn::Set(df, gate2);
+    const VF minus_inf = hn::Set(df, -std::numeric_limits<float>::infinity());
+    VF max = hn::Set(df, partial.max2);
+    for (size_t i = 0; i < padded; i += kLanes) {
+      VF s = hn::Mul(hn::Load(df, y + i), scale);
+      if (options_.qk_norm) s = hn::Div(s, hn::Sqrt(hn::MulAdd(hn::Load(df, lengths + i), mean, norm_eps)));
+      const VF index = hn::Iota(df, static_cast<float>(i));
+      const VF logit = hn::MulAdd(hn::Add(index, hn::Set(df, partial.count)), gate, s);
+      const MF absent = hn::Ge(index, hn::Set(df, static_cast<float>(n)));
+      const VF present = hn::IfThenElse(absent, minus_inf, logit);
+      max = hn::Max(max, present);
+      hn::Store(present, df, y + i);
+    }
+    float new_max = partial.max2;
+    if (!scoring_.bounded) {
+      new_max = hn::GetLane(hn::MaxOfLanes(df, max));
+      if (new_max > partial.max2) Shrink(std::exp2(partial.max2 - new_max), partial);
+      partial.max2 = new_max;
+    }
+    VF sum = hn::Zero(df);
+    for (size_t i = 0; i < padded; i += kLanes) {
+      const VF p = Exp2(hn::Sub(hn::Load(df, y + i), hn::Set(df, new_max)));
+      sum = hn::Add(sum, p);
+      hn::Store(p, df, y + i);
+    }
+    partial.sum += hn::GetLane(hn::SumOfLanes(df, sum));
+    partial.count += static_cast<float>(n);
+    for (size_t i = 0; i < n; ++i) {
+      if (y[i] == 0.0f) continue;  // too far to matter
+      AddScaled(args_.v(batch, head, first_key + kept[i]), y[i], partial.out.get());
+    }
+  }
+
+  void AddScaled(const float* HWY_RESTRICT value, float weight, float* HWY_RESTRICT out) const {
+    const DF df;
+    const VF w = hn::Set(df, weight);
+    size_t c = 0;
+    for (; c + kLanes <= shape_.value_width; c += kLanes) {
+      hn::Store(hn::MulAdd(w, hn::LoadU(df, value + c), hn::Load(df, out + c)), df, out + c);
+    }
+    for (; c < shape_.value_width; ++c) out[c] += weight * value[c];
+  }
+
+  void Shrink(float by, Partial& partial) const {
+    partial.sum *= by;
+    for (size_t c = 0; c < shape_.value_width; ++c) partial.out[c] *= by;
+  }
+
+  // left + right, in place: every key of `left` lies right->count kept keys further away than it knew.
+  void Join(const Partial& left, float gate2, Partial& right) const {
+    if (left.count == 0.0f) return;
+    const float left_max = left.max2 + right.count * gate2;
+    if (right.count == 0.0f || left_max > right.max2) {
+      Shrink(right.count == 0.0f ? 1.0f : std::exp2(right.max2 - left_max), right);
+      right.max2 = left_max;
+    }
+    const float by = std::exp2(left_max - right.max2);
+    right.sum += by * left.sum;
+    for (size_t c = 0; c < shape_.value_width; ++c) right.out[c] += by * left.out[c];
+    right.count += left.count;
+  }
+
+  // As NothingLeft in score-inl.h, for one query.
+  bool Negligible(const Partial& partial, float gate2, size_t keys_left) const {
+    if (!MayStop() || keys_left == 0 || !(partial.sum > 0.0f)) return keys_left == 0;
+    const float relative = scoring_.bound2 + partial.count * gate2 - partial.max2;
+    if (stop_eps_ < 0.0f) return relative < -127.0f;
+    const float many = std::min(static_cast<float>(keys_left), -1.0f / std::expm1(0.6931472f * gate2));
+    return std::exp2(relative) * many <= stop_eps_ * partial.sum;
+  }
+
+  const ForwardArgs<float>& args_;
+  const AttentionShape& shape_;
+  const AttentionOptions& options_;
+  const Scoring scoring_;
+  const bool threshold_;
+  const float stop_eps_;
+  const size_t k_stride_, v_stride_;
+};
+
+void RunDecode(const ForwardArgs<float>& args, const AttentionOptions& options, Parallel& parallel) {
+  const Decode decode(args, options);
+  const size_t per_batch = args.shape.heads;
+  const size_t heads = args.shape.batch * per_batch;
+  const size_t segments = decode.Segments();
+  const auto sequentially = [&](size_t task, size_t /*worker*/) {
+    const size_t batch = task / per_batch, head = task % per_batch;
+    Decode::Joined joined(decode, batch, head);
+    for (size_t s = 0; s < segments && !joined.Done(); ++s) joined.Add(s, decode.Segment(batch, head, s));
+    joined.Store();
+  };
+  if (heads >= parallel.Workers() || segments == 1) return parallel.Run(heads, sequentially);
+
+  // Fewer heads than workers: segments in parallel, joined in the same order with the same stops. Where heads may stop,
+  // they usually do in the first segment; only the rest is worth the workers.
+  std::vector<Decode::Joined> joined;
+  for (size_t task = 0; task < heads; ++task) joined.emplace_back(decode, task / per_batch, task % per_batch);
+  std::vector<std::vector<Partial>> parts(heads * segments);
+  const auto compute = [&](size_t first, size_t last) {
+    parallel.Run(heads * (last - first), [&](size_t task, size_t /*worker*/) {
+      const size_t head = task % heads;
+      const size_t segment = first + task / heads;
+      if (!joined[head].Done()) {
+        parts[head * segments + segment] = decode.Segment(head / per_batch, head % per_batch, segment);
+      }
+    });
+    for (size_t head = 0; head < heads; ++head) {
+      for (size_t s = first; s < last && !joined[head].Done(); ++s) joined[head].Add(s, parts[head * segments + s]);
+    }
+  };
+  const size_t tried = decode.MayStop() ? 1 : segments;
+  compute(0, tried);
+  compute(tried, segments);
+  for (const Decode::Joined& each : joined) each.Store();
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tra
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tra {
+HWY_EXPORT(RunDecode);
+
+void AttentionDecode(const ForwardArgs<float>& args, const AttentionOptions& options, Parallel& parallel) {
+  CheckShape(args.shape);
+  CheckOptions(options);
+  if (options.dropout_on != DropoutOn::kNone && options.dropout_p > 0.0f) {
+    throw std::invalid_argument("decode has no dropout: set dropout_p to 0");
+  }
+  if (args.log2_sum != nullptr || args.first_key != nullptr) {
+    throw std::invalid_argument("decode has no backward: leave log2_sum and first_key null");
+  }
+  if (args.shape.batch * args.shape.heads * args.shape.queries == 0) return;
+  constexpr size_t kFewQueries = 8;  // beyond that reading keys once for a tile of queries pays more
+  if (args.shape.queries > kFewQueries) return AttentionForward(args, options, parallel);
+  HWY_DYNAMIC_DISPATCH(RunDecode)(args, options, parallel);
+}
+
+}  // namespace tra
+#endif  // HWY_ONCE

@@ -1,0 +1,211 @@
+#include "tra/kernels/attention_reference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "tra/kernels/attention_check.h"
+#include "tra/kernels/philox.h"
+
+namespace tra {
+namespace {
+
+using Vector = std::vector<double>;
+
+// x / sqrt(mean(x^2) + eps), or x without QK-norm.
+template <typename T>
+Vector Normalise(const T* x, size_t width, const AttentionOptions& options) {
+  Vector out(x, x + width);
+  if (!options.qk_norm) return out;
+  double squares = 0;
+  for (const double each : out) squares += each * each;
+  for (double& each : out) each /= std::sqrt(squares / static_cast<double>(width) + options.norm_eps);
+  return out;
+}
+
+// forward: y = x / r, r = sqrt(mean(x^2) + eps)   so: dx = (dy - y * mean(y * dy)) / r
+template <typename T>
+Vector NormaliseBackward(const T* x, const Vector& d_y, const AttentionOptions& options) {
+  if (!options.qk_norm) return d_y;
+  const size_t width = d_y.size();
+  double squares = 0;
+  for (size_t c = 0; c < width; ++c) squares += static_cast<double>(x[c]) * x[c];
+  const double r = std::sqrt(squares / static_cast<double>(width) + options.norm_eps);
+  double mean = 0;
+  for (size_t c = 0; c < width; ++c) mean += x[c] / r * d_y[c] / static_cast<double>(width);
+  Vector d_x(width);
+  for (size_t c = 0; c < width; ++c) d_x[c] = (d_y[c] - x[c] / r * mean) / r;
+  return d_x;
+}
+
+double Dot(const Vector& a, const Vector& b) {
+  double sum = 0;
+  for (size_t c = 0; c < a.size(); ++c) sum += a[c] * b[c];
+  return sum;
+}
+
+// One row of the attention matrix and how it came about, by key.
+struct Row {
+  std::vector<uint8_t> keep;
+  Vector count;           // of kept keys from here to the query, this one included
+  std::vector<uint8_t> dropped;
+  Vector weight;          // after the softmax, before weight dropout
+  double log2_sum;
+};
+
+struct Head {
+  const AttentionShape& shape;
+  const AttentionOptions& options;
+  size_t index;            // batch * heads + head
+  std::vector<Vector> q, k;  // normalised
+  Vector log_gate;
+  const uint8_t* keep;  // [query, key] or null
+
+  double KeepScale() const { return 1.0 / (1.0 - static_cast<double>(options.dropout_p)); }
+
+  Row Attend(size_t i) const {
+    const size_t position = shape.keys - shape.queries + i;
+    const bool threshold = options.rule == ScoreRule::kThreshold;
+    const DropoutOn dropout = options.dropout_p > 0 ? options.dropout_on : DropoutOn::kNone;
+    Row row{std::vector<uint8_t>(shape.keys), Vector(shape.keys), std::vector<uint8_t>(shape.keys), Vector(shape.keys),
+            0};
+    Vector logit(shape.keys, -std::numeric_limits<double>::infinity());
+    double count = 0;
+    double largest = -std::numeric_limits<double>::infinity();
+    for (size_t j = position + 1; j-- > 0;) {  // right to left
+      const double s = Dot(q[i], k[j]) / std::sqrt(static_cast<double>(shape.width));
+      const bool kept = !threshold || (keep != nullptr ? keep[i * shape.keys + j] != 0 : !(s <= 0));
+      if (!kept) continue;
+      row.keep[j] = 1;
+      row.count[j] = ++count;
+      logit[j] = threshold ? s + count * log_gate[i] : s;
+      if (dropout != DropoutOn::kNone) row.dropped[j] = Dropped(options.seed, options.dropout_p, index, position, j);
+      if (dropout == DropoutOn::kLogits) logit[j] = row.dropped[j] ? 0 : logit[j] * KeepScale();
+      if (!(logit[j] <= largest)) largest = logit[j];
+    }
+    double sum = 0;
+    for (size_t j = 0; j <= position; ++j) {
+      if (row.keep[j]) sum += row.weight[j] = std::exp(logit[j] - largest);
+    }
+    for (double& weight : row.weight) weight = sum == 0 ? 0 : weight / sum;
+    // The kernels count from 0 where that makes no difference to the weights.
+    const double shift = threshold && dropout != DropoutOn::kLogits ? log_gate[i] : 0;
+    row.log2_sum = sum == 0 ? std::numeric_limits<double>::infinity() : (largest - shift) / std::log(2.0) + std::log2(sum);
+    return row;
+  }
+
+  // What multiplies v: the weights after weight dropout.
+  double Mix(const Row& row, size_t j) const {
+    if (options.dropout_on != DropoutOn::kWeights || options.dropout_p == 0) return row.weight[j];
+    return row.dropped[j] ? 0 : row.weight[j] * KeepScale();
+  }
+};
+
+template <typename Args>
+Head MakeHead(const Args& args, const AttentionOptions& options, const uint8_t* keep, size_t b, size_t h) {
+  const AttentionShape& shape = args.shape;
+  const size_t index = b * shape.heads + h;
+  Head head{shape, options, index, {}, {}, {}, keep == nullptr ? nullptr : keep + index * shape.queries * shape.keys};
+  for (size_t i = 0; i < shape.queries; ++i) {
+    head.q.push_back(Normalise(args.q(b, h, i), shape.width, options));
+    head.log_gate.push_back(options.rule == ScoreRule::kThreshold ? *args.log_gate(b, h, i) : 0);
+  }
+  for (size_t j = 0; j < shape.keys; ++j) head.k.push_back(Normalise(args.k(b, h, j), shape.width, options));
+  return head;
+}
+
+template <typename T>
+void ForwardHead(const ForwardArgs<T>& args, const Head& head, size_t b, size_t h) {
+  const AttentionShape& shape = args.shape;
+  for (size_t i = 0; i < shape.queries; ++i) {
+    const Row row = head.Attend(i);
+    Vector out(shape.value_width);
+    for (size_t j = 0; j < shape.keys; ++j) {
+      if (!row.keep[j]) continue;  // select, never multiply by zero
+      for (size_t c = 0; c < shape.value_width; ++c) out[c] += head.Mix(row, j) * args.v(b, h, j)[c];
+    }
+    std::copy(out.begin(), out.end(), args.out(b, h, i));
+    const size_t at = head.index * shape.queries + i;
+    if (args.log2_sum != nullptr) args.log2_sum[at] = static_cast<T>(row.log2_sum);
+    if (args.first_key != nullptr) args.first_key[at] = 0;
+  }
+}
+
+template <typename T>
+void BackwardHead(const BackwardArgs<T>& args, const Head& head, size_t b, size_t h) {
+  const AttentionShape& shape = args.shape;
+  const AttentionOptions& options = head.options;
+  const double scale = 1.0 / std::sqrt(static_cast<double>(shape.width));
+  std::vector<Vector> d_k(shape.keys, Vector(shape.width));
+  std::vector<Vector> d_v(shape.keys, Vector(shape.value_width));
+  for (size_t i = 0; i < shape.queries; ++i) {
+    const Row row = head.Attend(i);
+    const T* d_out = args.d_out(b, h, i);
+    // forward: out += mix * v   so: dv += mix * d_out, d_mix = d_out . v
+    Vector d_weight(shape.keys);
+    double inner = 0;
+    for (size_t j = 0; j < shape.keys; ++j) {
+      if (!row.keep[j]) continue;
+      const double mix = head.Mix(row, j);
+      double d_mix = 0;
+      for (size_t c = 0; c < shape.value_width; ++c) {
+        d_mix += static_cast<double>(d_out[c]) * args.v(b, h, j)[c];
+        d_v[j][c] += mix * d_out[c];
+      }
+      const bool weights = options.dropout_on == DropoutOn::kWeights && options.dropout_p > 0;
+      d_weight[j] = !weights ? d_mix : row.dropped[j] ? 0 : d_mix * head.KeepScale();
+      inner += row.weight[j] * d_weight[j];
+    }
+    Vector d_q(shape.width);
+    double d_gate = 0;
+    for (size_t j = 0; j < shape.keys; ++j) {
+      if (!row.keep[j]) continue;
+      double d_logit = row.weight[j] * (d_weight[j] - inner);
+      if (options.dropout_on == DropoutOn::kLogits && options.dropout_p > 0) {
+        d_logit = row.dropped[j] ? 0 : d_logit * head.KeepScale();
+      }
+      d_gate += d_logit * row.count[j];
+      for (size_t c = 0; c < shape.width; ++c) {
+        d_q[c] += d_logit * scale * head.k[j][c];
+        d_k[j][c] += d_logit * scale * head.q[i][c];
+      }
+    }
+    const Vector d_raw = NormaliseBackward(args.q(b, h, i), d_q, options);
+    std::copy(d_raw.begin(), d_raw.end(), args.d_q(b, h, i));
+    if (options.rule == ScoreRule::kThreshold) *args.d_log_gate(b, h, i) = static_cast<T>(d_gate);
+  }
+  for (size_t j = 0; j < shape.keys; ++j) {
+    const Vector d_raw = NormaliseBackward(args.k(b, h, j), d_k[j], options);
+    std::copy(d_raw.begin(), d_raw.end(), args.d_k(b, h, j));
+    std::copy(d_v[j].begin(), d_v[j].end(), args.d_v(b, h, j));
+  }
+}
+
+template <typename Args, typename Body>
+void ForEachHead(const Args& args, const AttentionOptions& options, const uint8_t* keep, const Body& body) {
+  CheckShape(args.shape);
+  CheckOptions(options);
+  for (size_t b = 0; b < args.shape.batch; ++b) {
+    for (size_t h = 0; h < args.shape.heads; ++h) body(args, MakeHead(args, options, keep, b, h), b, h);
+  }
+}
+
+}  // namespace
+
+template <typename T>
+void AttentionForwardReference(const ForwardArgs<T>& args, const AttentionOptions& options, const uint8_t* keep) {
+  ForEachHead(args, options, keep, ForwardHead<T>);
+}
+
+template <typename T>
+void AttentionBackwardReference(const BackwardArgs<T>& args, const AttentionOptions& options, const uint8_t* keep) {
+  ForEachHead(args, options, keep, BackwardHead<T>);
+}
+
+template void AttentionForwardReference(const ForwardArgs<float>&, const AttentionOptions&, const uint8_t*);
+template void AttentionForwardReference(const ForwardArgs<double>&, const AttentionOptions&, const uint8_t*);
+template void AttentionBackwardReference(const BackwardArgs<float>&, const AttentionOptions&, const uint8_t*);
+template void AttentionBackwardReference(const BackwardArgs<double>&, const AttentionOptions&, const uint8_t*);
+
+}  // namespace tra

@@ -1,0 +1,26 @@
+// What the kernels compute, as plain loops in float64: the definition, and what every test compares against.
+#ifndef TRA_KERNELS_ATTENTION_REFERENCE_H_
+#define TRA_KERNELS_ATTENTION_REFERENCE_H_
+
+#include <cstdint>
+
+#include "tra/kernels/attention.h"
+
+namespace tra {
+
+// For T = float and double. Visits every key: stop_eps is ignored and first_key is 0.
+//
+// `keep`, [batch, head, query, key], overrides the threshold where it is not null: a score that rounds to the other side
+// of 0 shifts every count behind it, so tests compare under one mask, and the masks on their own.
+template <typename T>
+void AttentionForwardReference(const ForwardArgs<T>& args, const AttentionOptions& options,
+                               const uint8_t* keep = nullptr);
+
+// Recomputes everything from q, k, v, log_gate and d_out; out, log2_sum and first_key are not read.
+template <typename T>
+void AttentionBackwardReference(const BackwardArgs<T>& args, const AttentionOptions& options,
+                                const uint8_t* keep = nullptr);
+
+}  // namespace tra
+
+#endif  // TRA_KERNELS_ATTENTION_REFERENCE_H_

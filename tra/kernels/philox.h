@@ -1,0 +1,55 @@
+// Philox4x32-10 (Salmon et al., SC 2011): a counter-based generator, so that the dropout mask is a pure function of the
+// seed and the place. The vector twin is in philox-inl.h.
+#ifndef TRA_KERNELS_PHILOX_H_
+#define TRA_KERNELS_PHILOX_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace tra {
+
+constexpr int kPhiloxRounds = 10;
+constexpr uint32_t kPhiloxMul0 = 0xD2511F53u;
+constexpr uint32_t kPhiloxMul1 = 0xCD9E8D57u;
+constexpr uint32_t kPhiloxBump0 = 0x9E3779B9u;
+constexpr uint32_t kPhiloxBump1 = 0xBB67AE85u;
+
+inline std::array<uint32_t, 4> Philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) {
+  for (int round = 0; round < kPhiloxRounds; ++round) {
+    const uint64_t product0 = static_cast<uint64_t>(kPhiloxMul0) * counter[0];
+    const uint64_t product1 = static_cast<uint64_t>(kPhiloxMul1) * counter[2];
+    counter = {static_cast<uint32_t>(product1 >> 32) ^ counter[1] ^ key[0], static_cast<uint32_t>(product1),
+               static_cast<uint32_t>(product0 >> 32) ^ counter[3] ^ key[1], static_cast<uint32_t>(product0)};
+    key[0] += kPhiloxBump0;
+    key[1] += kPhiloxBump1;
+  }
+  return counter;
+}
+
+// One Philox call decides eight neighbouring keys with 16 bits each.
+constexpr size_t kKeysPerPhilox = 8;
+
+// (query position, key / 8, batch * heads + head, 0) is the counter; key 2w + half takes that half of word w.
+inline uint32_t DropoutBits(uint64_t seed, size_t head_index, size_t position, size_t key) {
+  const std::array<uint32_t, 4> words =
+      Philox({static_cast<uint32_t>(position), static_cast<uint32_t>(key / kKeysPerPhilox),
+              static_cast<uint32_t>(head_index), 0},
+             {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
+  return (words[(key % kKeysPerPhilox) / 2] >> (16 * (key % 2))) & 0xFFFFu;
+}
+
+// A place is dropped when its bits are below this. A wish for some dropout, however small, gives some.
+inline uint32_t DropoutThreshold(float p) {
+  if (!(p > 0.0f)) return 0;
+  const auto threshold = static_cast<uint32_t>(p * 65536.0f + 0.5f);
+  return threshold == 0 ? 1 : threshold;
+}
+
+inline bool Dropped(uint64_t seed, float p, size_t head_index, size_t position, size_t key) {
+  return DropoutBits(seed, head_index, position, key) < DropoutThreshold(p);
+}
+
+}  // namespace tra
+
+#endif  // TRA_KERNELS_PHILOX_H_

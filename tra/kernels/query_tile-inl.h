@@ -1,0 +1,76 @@
+// A tile of queries: its packed inputs, its sums and what it carries along.
+#if defined(TRA_KERNELS_QUERY_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TRA_KERNELS_QUERY_TILE_INL_H_
+#undef TRA_KERNELS_QUERY_TILE_INL_H_
+#else
+#define TRA_KERNELS_QUERY_TILE_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "tra/kernels/rules-inl.h"
+#include "tra/kernels/tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tra {
+namespace HWY_NAMESPACE {
+
+struct QueryTile {
+  QueryTile(size_t width, size_t value_width)
+      : q_t(AllocateFloats(RoundUp(width, 4) * kTile)),
+        o_t(AllocateFloats(RoundUp(value_width, 8) * kTile)),
+        lanes(AllocateFloats(TileLanes::kArrays * kTile)) {
+    std::memset(lanes.get(), 0, TileLanes::kArrays * kTile * sizeof(float));
+  }
+  TileLanes Lanes() const { return TileLanes::At(lanes.get()); }
+
+  Floats q_t;  // [width][kTile]
+  Floats o_t;  // [value_width][kTile], the sum of weight * value
+  Floats lanes;
+  size_t queries = 0;         // lanes in use
+  size_t first_position = 0;  // of lane 0
+  size_t first_key = 0;       // where it stopped
+  bool stopped = false;
+};
+
+// rows[lane] = query `first + lane`, normalised; q_t its transpose. Lanes not in use are zero.
+HWY_INLINE void PackQueries(const HeadRows<const float>& from, size_t first, size_t queries, size_t width,
+                            size_t stride, const Norm& norm, float* rows, float* q_t) {
+  for (size_t lane = 0; lane < queries; ++lane) PackRow(from(first + lane), width, stride, norm, rows + lane * stride);
+  std::memset(rows + queries * stride, 0, (kTile - queries) * stride * sizeof(float));
+  Transpose(rows, width, stride, q_t);
+}
+
+// A gate of exactly 0 has log -inf; the largest finite decay keeps 0 * decay = 0 for the nearest key.
+constexpr float kStrongestGate2 = -1e30f;
+
+HWY_INLINE void LoadGates(const Rows<const float>& log_gate, size_t batch, size_t head, size_t first, size_t queries,
+                          ScoreRule rule, const TileLanes& lanes) {
+  std::fill_n(lanes.gate2, kTile, 0.0f);
+  if (rule != ScoreRule::kThreshold) return;
+  for (size_t lane = 0; lane < queries; ++lane) {
+    const float gate2 = *log_gate(batch, head, first + lane) * static_cast<float>(Scoring::kLog2E);
+    lanes.gate2[lane] = gate2 < kStrongestGate2 ? kStrongestGate2 : gate2;
+  }
+}
+
+// Calls at(r, lane) for each kept key that logit dropout set to 0, right to left. For keys before every query.
+template <class At>
+HWY_INLINE void ForEachDroppedKept(const uint32_t* bits, uint32_t drop_below, size_t rows, size_t queries,
+                                   const float* q_t, const float* keys, size_t width, size_t stride, const At& at) {
+  for (size_t r = rows; r-- > 0;) {
+    for (size_t lane = 0; lane < queries; ++lane) {
+      if (bits[r * kTile + lane] >= drop_below) continue;
+      if (!(DotLane(keys + r * stride, q_t, lane, width) <= 0.0f)) at(r, lane);
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tra
+HWY_AFTER_NAMESPACE();
+
+#endif  // TRA_KERNELS_QUERY_TILE_INL_H_

@@ -1,0 +1,57 @@
+// The vector types of the kernels, and exp2.
+#if defined(TRA_KERNELS_SIMD_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TRA_KERNELS_SIMD_INL_H_
+#undef TRA_KERNELS_SIMD_INL_H_
+#else
+#define TRA_KERNELS_SIMD_INL_H_
+#endif
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tra {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using DF = hn::CappedTag<float, 16>;
+using DU = hn::RebindToUnsigned<DF>;
+using VF = hn::Vec<DF>;
+using VU = hn::Vec<DU>;
+using MF = hn::Mask<DF>;
+
+constexpr size_t kLanes = hn::MaxLanes(DF());
+// Queries stand in the lanes, three vectors of them to a tile: with four rows of the other matrix that makes 12
+// accumulators, and 3 + 1 more registers for the operands fill the 16 of AVX2.
+constexpr size_t kVecs = 3;
+constexpr size_t kTile = kVecs * kLanes;
+// Registers allow twice as many rows where there are 32.
+constexpr size_t kDotRows = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 8 : 4;
+
+// 2^x, relative error below 3e-7, for x < 127.5. Exactly 0 below -126.5; NaN stays NaN.
+// A degree 5 minimax polynomial on [-1/2, 1/2]; Highway's own Exp spends twice the instructions on a wider range.
+HWY_INLINE VF Exp2(VF x) {
+  const DF df;
+  // Adding 1.5 * 2^23 rounds x to an integer held in the low bits; 127 more makes it a biased exponent.
+  const VF magic = hn::Set(df, 12582912.0f + 127.0f);
+  const VF shifted = hn::Add(x, magic);
+  const VF f = hn::Sub(x, hn::Sub(shifted, magic));  // in [-1/2, 1/2]
+  VF p = hn::Set(df, 0x1.5c08e6p-10f);
+  p = hn::MulAdd(p, f, hn::Set(df, 0x1.3d0c52p-7f));
+  p = hn::MulAdd(p, f, hn::Set(df, 0x1.c6b6e4p-5f));
+  p = hn::MulAdd(p, f, hn::Set(df, 0x1.ebf918p-3f));
+  p = hn::MulAdd(p, f, hn::Set(df, 0x1.62e428p-1f));
+  p = hn::MulAdd(p, f, hn::Set(df, 1.0f));
+  const VF scale = hn::BitCast(df, hn::ShiftLeft<23>(hn::BitCast(DU(), shifted)));
+  // Selects instead of clamping with Max: what Max does with NaN differs between targets.
+  return hn::IfThenZeroElse(hn::Lt(x, hn::Set(df, -126.5f)), hn::Mul(p, scale));
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tra
+HWY_AFTER_NAMESPACE();
+
+#endif  // TRA_KERNELS_SIMD_INL_H_
