@@ -320,10 +320,23 @@ class Backward {
   const Floats carried_;  // counts and deltas from phase to phase, [2][batch, head, query]
 };
 
+// Keys that no query looked at.
+void ZeroKeyGradients(const BackwardArgs<float>& args) {
+  for (size_t b = 0; b < args.shape.batch; ++b) {
+    for (size_t h = 0; h < args.shape.heads; ++h) {
+      for (size_t j = 0; j < args.shape.keys; ++j) {
+        std::fill_n(args.d_k(b, h, j), args.shape.width, 0.0f);
+        std::fill_n(args.d_v(b, h, j), args.shape.value_width, 0.0f);
+      }
+    }
+  }
+}
+
 void RunBackward(const BackwardArgs<float>& args, const AttentionOptions& options, Parallel& parallel) {
   const Backward backward(args, options);
   const AttentionShape& shape = args.shape;
   const size_t heads = shape.batch * shape.heads;
+  if (shape.queries == 0) return ZeroKeyGradients(args);
   std::vector<Backward::Scratch> scratch(parallel.Workers());
   for (size_t phase = 0; phase < backward.Phases(); ++phase) {
     // Chunk i has i + PastChunks() chunks of keys to its left.

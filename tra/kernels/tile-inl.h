@@ -104,9 +104,9 @@ HWY_INLINE void AccumulateTileImpl(const float* HWY_RESTRICT a, const uint16_t* 
       for (size_t i = 0; i < kDotRows; ++i) {
         const VF x = hn::Set(df, row[i]);
         if constexpr (kSelect) {
-          sum[i][0] = hn::Add(sum[i][0], hn::IfThenZeroElse(hn::Eq(p0, zero), hn::Mul(x, p0)));
-          sum[i][1] = hn::Add(sum[i][1], hn::IfThenZeroElse(hn::Eq(p1, zero), hn::Mul(x, p1)));
-          sum[i][2] = hn::Add(sum[i][2], hn::IfThenZeroElse(hn::Eq(p2, zero), hn::Mul(x, p2)));
+          sum[i][0] = hn::IfThenElse(hn::Eq(p0, zero), sum[i][0], hn::MulAdd(x, p0, sum[i][0]));
+          sum[i][1] = hn::IfThenElse(hn::Eq(p1, zero), sum[i][1], hn::MulAdd(x, p1, sum[i][1]));
+          sum[i][2] = hn::IfThenElse(hn::Eq(p2, zero), sum[i][2], hn::MulAdd(x, p2, sum[i][2]));
         } else {
           sum[i][0] = hn::MulAdd(x, p0, sum[i][0]);
           sum[i][1] = hn::MulAdd(x, p1, sum[i][1]);
