@@ -10,7 +10,7 @@ packages=(
   libopenblas-dev                                     # sgemm, the yardstick of the benchmarks
   libhwy-dev                                          # SIMD with run-time dispatch
   libcli11-dev nlohmann-json3-dev                     # command lines, JSON
-  libgtest-dev libbenchmark-dev                       # tests, benchmarks
+  libgtest-dev                                        # tests
   python3-dev python3-torch python3-numpy             # the Python door and its tests
   clang-format clang-tidy                             # make format, make lint
 )

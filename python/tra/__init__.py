@@ -1,0 +1,28 @@
+"""Threshold Relative Attention for PyTorch.
+
+`tra.attention` and its relatives are torch.ops.tra.*; `tra.ThresholdRelativeAttention` is the module around it.
+"""
+
+from tra._library import load_library
+
+load_library()
+
+from tra.attention import (  # noqa: E402  (the operators must exist first)
+    KeyValueCache,
+    ThresholdRelativeAttention,
+    attention,
+    attention_composed,
+    attention_decode,
+    dropout_mask,
+    softmax_attention,
+)
+
+__all__ = [
+    "KeyValueCache",
+    "ThresholdRelativeAttention",
+    "attention",
+    "attention_composed",
+    "attention_decode",
+    "dropout_mask",
+    "softmax_attention",
+]

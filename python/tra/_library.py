@@ -1,0 +1,28 @@
+"""Finds libtra_ops.so and hands it to torch."""
+
+import os
+from pathlib import Path
+
+import torch
+
+NAME = "libtra_ops.so"
+
+
+def candidates():
+    """Where the library may be, in order: named by the user, beside this file, built in this checkout."""
+    named = os.environ.get("TRA_OPS_LIBRARY")
+    if named:
+        return [Path(named)]
+    here = Path(__file__).resolve().parent
+    return [here / NAME] + [here.parents[1] / "build" / preset / NAME for preset in ("release", "debug")]
+
+
+def load_library():
+    for path in candidates():
+        if path.is_file():
+            torch.ops.load_library(str(path))
+            return
+    looked = ", ".join(str(path) for path in candidates())
+    raise ImportError(
+        f"tra: {NAME} not found; looked for {looked}. Build it with `make build`, or set TRA_OPS_LIBRARY to its path."
+    )

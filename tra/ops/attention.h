@@ -1,0 +1,33 @@
+// Attention on tensors, with autograd. The same functions are torch.ops.tra.* (library.cc).
+//
+// fp32 on the CPU runs on the tiled kernels; any other dtype or device runs the same maths composed of tensor
+// operations, which is also reachable by name for comparison. All shapes are [batch, head, position, channel], any
+// strides; the queries are the last positions of the keys.
+#ifndef TRA_OPS_ATTENTION_H_
+#define TRA_OPS_ATTENTION_H_
+
+#include <ATen/core/Tensor.h>
+
+#include "tra/kernels/attention.h"
+
+namespace tra {
+
+// q [B,H,Tq,d], k [B,H,Tk,d], v [B,H,Tk,dv], log_gate [B,H,Tq] -> [B,H,Tq,dv].
+// log_gate is the log of the gate, at most 0; undefined for rules without a gate.
+at::Tensor Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& log_gate,
+                     const AttentionOptions& options);
+
+// The same by tensor operations that hold all of [Tq, Tk]; options.stop_eps does not matter here.
+at::Tensor AttentionComposed(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& log_gate,
+                             const AttentionOptions& options);
+
+// A few queries against a cache of keys and values; no gradient.
+at::Tensor AttentionDecodeStep(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                               const at::Tensor& log_gate, const AttentionOptions& options);
+
+// Where dropout with this seed and probability falls: bool [batch, heads, queries, keys].
+at::Tensor DropoutMask(int64_t batch, int64_t heads, int64_t queries, int64_t keys, double p, int64_t seed);
+
+}  // namespace tra
+
+#endif  // TRA_OPS_ATTENTION_H_

@@ -1,0 +1,64 @@
+#include "tra/ops/checks.h"
+
+#include <ATen/ATen.h>
+
+#include "tra/kernels/attention_check.h"
+
+namespace tra {
+
+AttentionShape ShapeOf(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+  const auto size = [](const at::Tensor& t, int64_t dim) { return static_cast<size_t>(t.size(dim)); };
+  return {size(q, 0), size(q, 1), size(q, 2), size(k, 2), size(q, 3), size(v, 3)};
+}
+
+void CheckAttention(const char* name, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                    const at::Tensor& log_gate, const AttentionOptions& options) {
+  const bool gated = options.rule == ScoreRule::kThreshold;
+  TORCH_CHECK(q.defined() && k.defined() && v.defined() && (!gated || log_gate.defined()), name,
+              ": q, k, v and log_gate must be tensors");
+  const auto shapes = [&] {
+    return c10::str("; got q ", q.sizes(), ", k ", k.sizes(), ", v ", v.sizes(),
+                    gated ? c10::str(", log_gate ", log_gate.sizes()) : std::string());
+  };
+  TORCH_CHECK(q.dim() == 4 && k.dim() == 4 && v.dim() == 4, name,
+              ": q, k and v must be [batch, head, position, channel]", shapes());
+  TORCH_CHECK(q.size(0) == k.size(0) && q.size(0) == v.size(0) && q.size(1) == k.size(1) && q.size(1) == v.size(1),
+              name, ": q, k and v must have the same batch and heads", shapes());
+  TORCH_CHECK(k.size(2) == v.size(2), name, ": k and v must have the same positions", shapes());
+  TORCH_CHECK(q.size(3) == k.size(3), name, ": q and k must have the same channels", shapes());
+  TORCH_CHECK(q.size(2) <= k.size(2), name, ": there are more queries than keys; the queries are the last positions",
+              " of the keys, so pass the keys of all of them", shapes());
+  if (gated) {
+    TORCH_CHECK(log_gate.dim() == 3 && log_gate.size(0) == q.size(0) && log_gate.size(1) == q.size(1) &&
+                    log_gate.size(2) == q.size(2),
+                name, ": log_gate must be [batch, head, query]", shapes());
+  }
+  for (const at::Tensor& other : {k, v, gated ? log_gate : q}) {
+    TORCH_CHECK(other.scalar_type() == q.scalar_type(), name, ": q, k, v and log_gate must have one dtype, got ",
+                q.scalar_type(), " and ", other.scalar_type(), "; convert with .to(q.dtype)");
+    TORCH_CHECK(other.device() == q.device(), name, ": q, k, v and log_gate must be on one device, got ", q.device(),
+                " and ", other.device(), "; move with .to(q.device)");
+  }
+  TORCH_CHECK(at::isFloatingType(q.scalar_type()), name, ": inputs must be floating point, got ", q.scalar_type());
+  try {
+    CheckShape(ShapeOf(q, k, v));
+    CheckOptions(options);
+  } catch (const std::invalid_argument& error) {
+    TORCH_CHECK_VALUE(false, name, ": ", error.what());
+  }
+  if (gated && log_gate.device().is_cpu() && log_gate.numel() > 0) {
+    // A gate above 1 would grow with distance, which no bound survives. NaN passes: it must reach the output. Elsewhere
+    // than on the CPU the question would make the device wait.
+    TORCH_CHECK_VALUE(!log_gate.gt(0).any().item<bool>(), name,
+                      ": log_gate must be at most 0, the log of a gate in (0, 1]; pass logsigmoid(...), not its input");
+  }
+}
+
+DropoutOn ParseDropoutOn(const std::string& name) {
+  if (name == "logits") return DropoutOn::kLogits;
+  if (name == "weights") return DropoutOn::kWeights;
+  if (name == "none") return DropoutOn::kNone;
+  TORCH_CHECK_VALUE(false, "dropout_on must be 'logits', 'weights' or 'none', got '", name, "'");
+}
+
+}  // namespace tra

@@ -1,0 +1,22 @@
+#ifndef TRA_OPS_CHECKS_H_
+#define TRA_OPS_CHECKS_H_
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+
+#include "tra/kernels/attention.h"
+
+namespace tra {
+
+// Refuses shapes, dtypes, devices and options that do not fit, with all of them in the message.
+void CheckAttention(const char* name, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                    const at::Tensor& log_gate, const AttentionOptions& options);
+
+AttentionShape ShapeOf(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
+
+DropoutOn ParseDropoutOn(const std::string& name);
+
+}  // namespace tra
+
+#endif  // TRA_OPS_CHECKS_H_
