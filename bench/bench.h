@@ -1,0 +1,52 @@
+// The parts of attention_bench. Each checks what it times and throws WrongResult rather than print a speed for it.
+#ifndef TRA_BENCH_BENCH_H_
+#define TRA_BENCH_BENCH_H_
+
+#include <ATen/ATen.h>
+
+#include <stdexcept>
+
+#include "bench/report.h"
+#include "tra/kernels/attention.h"
+
+namespace tra::bench {
+
+struct Settings {
+  int rounds = 9;
+  int threads = 0;  // set by main
+  bool quick = false;
+};
+
+struct WrongResult : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// A [B,H,T,d] problem with normal q, k, v and gates sigmoid(N(2,1)), or one gate for all.
+struct Problem {
+  at::Tensor q, k, v, log_gate, d_out;
+
+  static Problem Draw(int64_t batch, int64_t heads, int64_t length, int64_t width);
+  void SetGate(double gate);
+  // Makes a fraction `density` of the keys score above zero with every query, and the others with none.
+  void SetDensity(double density);
+  AttentionShape Shape() const;
+};
+
+AttentionOptions Options(ScoreRule rule, float stop_eps);
+
+// One forward, or forward and backward, as a training step would call it.
+void Forward(const Problem& problem, const AttentionOptions& options);
+void Both(const Problem& problem, const AttentionOptions& options, bool composed = false);
+
+// Compares outputs at the full length (the last 48 rows of the first head) and gradients at length 384 with float64.
+void Check(const Problem& problem, const AttentionOptions& options);
+void Require(bool right, const std::string& what);
+
+void RunSpeed(const Settings& settings, Report& report);   // speed.cc: against sgemm, composed operations, SDPA
+void RunStop(const Settings& settings, Report& report);    // stop.cc: what the early stop saves, by gate and density
+void RunMemory(const Settings& settings, Report& report);  // memory.cc: beyond inputs and outputs
+void RunDecode(const Settings& settings, Report& report);  // decode.cc: against reading the same bytes
+
+}  // namespace tra::bench
+
+#endif  // TRA_BENCH_BENCH_H_

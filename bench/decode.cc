@@ -1,0 +1,139 @@
+// One query against a long cache, beside the time it takes just to read what must be read.
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "bench/bench.h"
+#include "tra/kernels/parallel.h"
+#include "tra/ops/aten_parallel.h"
+#include "tra/ops/attention.h"
+
+namespace tra::bench {
+namespace {
+
+// Reads n words as fast as the machine can: integers, so that the compiler may use every vector it has.
+__attribute__((target_clones("avx2", "default"), optimize("O3"))) uint32_t ReadWords(const uint32_t* words, size_t n) {
+  uint32_t sum = 0;
+  for (size_t i = 0; i < n; ++i) sum += words[i];
+  return sum;
+}
+
+// All keys, and the values of the kept ones; split over the threads as the decode is.
+class Reader {
+ public:
+  Reader(const Problem& problem, const at::Tensor& keep) : problem_(problem) {
+    const int64_t heads = keep.size(0), length = keep.size(1);
+    for (int64_t h = 0; h < heads; ++h) {
+      for (int64_t j = 0; j < length; ++j) {
+        if (keep[h][j].item<bool>()) kept_.push_back({h, j});
+      }
+      first_.push_back(kept_.size());
+    }
+  }
+
+  void Read() {
+    AtenParallel parallel;
+    const int64_t width = problem_.k.size(3), length = problem_.k.size(2);
+    const int64_t heads = problem_.k.size(1), parts = 8;
+    std::vector<uint32_t> sums(static_cast<size_t>(heads * parts));
+    parallel.Run(sums.size(), [&](size_t task, size_t /*worker*/) {
+      const auto h = static_cast<int64_t>(task) / parts, part = static_cast<int64_t>(task) % parts;
+      const int64_t begin = length * part / parts, end = length * (part + 1) / parts;
+      uint32_t sum = 0;
+      for (int64_t j = begin; j < end; ++j) sum += Row(problem_.k, h, j, width);
+      const size_t from = h == 0 ? 0 : first_[static_cast<size_t>(h) - 1];
+      const size_t n = first_[static_cast<size_t>(h)] - from;
+      for (size_t i = from + n * part / parts; i < from + n * (part + 1) / parts; ++i) {
+        sum += Row(problem_.v, kept_[i].head, kept_[i].key, width);
+      }
+      sums[task] = sum;
+    });
+    for (const uint32_t each : sums) total_ += each;
+  }
+  double Bytes() const {
+    return 4.0 * static_cast<double>(problem_.k.size(3)) *
+           static_cast<double>(problem_.k.size(1) * problem_.k.size(2) + static_cast<int64_t>(kept_.size()));
+  }
+  uint32_t Total() const { return total_; }
+
+ private:
+  struct Place {
+    int64_t head, key;
+  };
+  static uint32_t Row(const at::Tensor& x, int64_t head, int64_t key, int64_t width) {
+    const float* row = x.data_ptr<float>() + head * x.stride(1) + key * x.stride(2);
+    return ReadWords(reinterpret_cast<const uint32_t*>(row), static_cast<size_t>(width));
+  }
+  const Problem& problem_;
+  std::vector<Place> kept_;
+  std::vector<size_t> first_;  // where the kept keys of each head end
+  volatile uint32_t total_ = 0;
+};
+
+Problem DrawCache(int64_t heads, int64_t length) {
+  at::manual_seed(length);
+  Problem problem;  // a cache is [B,H,T,d], one query
+  problem.q = at::randn({1, heads, 1, 64});
+  problem.k = at::randn({1, heads, length, 64});
+  problem.v = at::randn({1, heads, length, 64});
+  problem.log_gate = at::log_sigmoid(at::randn({1, heads, 1}) + 2);
+  return problem;
+}
+
+at::Tensor Decode(const Problem& problem, const AttentionOptions& options) {
+  const at::NoGradGuard no_grad;
+  return AttentionDecodeStep(problem.q, problem.k, problem.v, problem.log_gate, options);
+}
+
+void CheckDecode(const Problem& problem, const AttentionOptions& options) {
+  const at::NoGradGuard no_grad;
+  const auto wide = [](const at::Tensor& x) { return x.to(at::kDouble); };
+  const at::Tensor want =
+      AttentionComposed(wide(problem.q), wide(problem.k), wide(problem.v), wide(problem.log_gate), options);
+  const double error = (wide(Decode(problem, options)) - want).abs().max().item<double>();
+  Require(error < 1e-5, Format("decode differs by %.2g", error));
+}
+
+}  // namespace
+
+void RunDecode(const Settings& settings, Report& report) {
+  const AttentionOptions off = Options(ScoreRule::kThreshold, kStopNever);
+  const AttentionOptions on = Options(ScoreRule::kThreshold, kDefaultStopEps);
+  const int rounds_wanted = settings.quick ? 15 : 51;
+
+  report.Section("Decode, stop off: time over that of reading all keys and the kept values");
+  for (const int64_t heads : {8, 1}) {
+    for (const int64_t length : {4096, 65536}) {
+      if (settings.quick && length > 4096) continue;
+      const Problem problem = DrawCache(heads, length);
+      CheckDecode(problem, off);
+      CheckDecode(problem, on);
+      Reader reader(problem, at::matmul(problem.k, problem.q.transpose(2, 3)).squeeze(-1).squeeze(0).gt(0));
+      const Rounds rounds({{"read", [&] { reader.Read(); }}, {"decode", [&] { Decode(problem, off); }}}, rounds_wanted);
+      const double read = rounds.Seconds(0).median;
+      report.Goal(Format("%lld heads, context %lld (read: %.3f ms, %.1f GB/s)", static_cast<long long>(heads),
+                         static_cast<long long>(length), 1e3 * read, reader.Bytes() / read / 1e9),
+                  rounds.TimeRatio(1, 0), "<=", 1.3);
+    }
+  }
+
+  report.Section("Decode, stop on, 8 heads, every gate 0.9: time over that at context 4096");
+  std::vector<Problem> problems;
+  std::vector<Contender> contenders;
+  for (const int64_t length : {4096, 16384, 65536}) {
+    problems.push_back(DrawCache(8, length));
+    problems.back().SetGate(0.9);
+    CheckDecode(problems.back(), on);
+  }
+  for (const Problem& problem : problems) {
+    contenders.push_back({"decode", [&] { Decode(problem, on); }});
+  }
+  const Rounds rounds(contenders, rounds_wanted);
+  for (size_t i = 1; i < problems.size(); ++i) {
+    report.Goal(Format("context %lld (%.3f ms)", static_cast<long long>(problems[i].k.size(2)),
+                       1e3 * rounds.Seconds(i).median),
+                rounds.TimeRatio(i, 0), "<=", 1.2);
+  }
+}
+
+}  // namespace tra::bench

@@ -1,0 +1,96 @@
+// What a call needs beyond its inputs and outputs, from the kernel's own account of the peak.
+#include <malloc.h>
+
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "bench/bench.h"
+#include "tra/kernels/parallel.h"
+
+namespace tra::bench {
+namespace {
+
+double StatusMiB(const char* key) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.rfind(key, 0) == 0) {
+      double kib = 0;
+      std::istringstream(line.substr(std::string(key).size() + 1)) >> kib;
+      return kib / 1024;
+    }
+  }
+  throw std::runtime_error(std::string("no ") + key + " in /proc/self/status");
+}
+
+// The growth of the resident set's peak while `run` runs.
+template <typename Run>
+double PeakMiB(const Run& run) {
+  malloc_trim(0);
+  std::ofstream("/proc/self/clear_refs") << "5";  // resets the peak to what is resident now
+  const double before = StatusMiB("VmRSS");
+  run();
+  return StatusMiB("VmHWM") - before;
+}
+
+}  // namespace
+
+void RunMemory(const Settings& settings, Report& report) {
+  const int64_t length = 65536;
+  report.Section(Format("Memory beyond inputs and outputs: batch 1, 8 heads, T %lld, d 64, %d threads, gates 0.9",
+                        static_cast<long long>(length), settings.threads));
+  Problem problem = Problem::Draw(1, 8, length, 64);
+  problem.SetGate(0.9);  // stops early, so that this takes seconds; a longer walk reuses the same buffers
+  const AttentionOptions options = Options(ScoreRule::kThreshold, kDefaultStopEps);
+  const auto rows = [](const at::Tensor& x) {
+    return Rows<float>{x.data_ptr<float>(), x.stride(0), x.stride(1), x.stride(2)};
+  };
+  const auto input = [&](const at::Tensor& x) {
+    const Rows<float> view = rows(x);
+    return Rows<const float>{view.data, view.batch_stride, view.head_stride, view.row_stride};
+  };
+  // Outputs are touched before, so that only what the call itself asks for is counted.
+  const at::Tensor out = at::zeros_like(problem.q), d_q = at::zeros_like(problem.q), d_k = at::zeros_like(problem.q);
+  const at::Tensor d_v = at::zeros_like(problem.q), d_gate = at::zeros_like(problem.log_gate);
+  at::Tensor log2_sum, first_key;
+  ThreadPool pool(static_cast<size_t>(settings.threads));
+
+  const double forward = PeakMiB([&] {
+    log2_sum = at::zeros({8, length});
+    first_key = at::zeros({8, length}, at::kInt);
+    ForwardArgs<float> args;
+    args.shape = problem.Shape();
+    args.q = input(problem.q);
+    args.k = input(problem.k);
+    args.v = input(problem.v);
+    args.log_gate = input(problem.log_gate);
+    args.out = rows(out);
+    args.log2_sum = log2_sum.data_ptr<float>();
+    args.first_key = first_key.data_ptr<int32_t>();
+    AttentionForward(args, options, pool);
+  });
+  const double backward = PeakMiB([&] {
+    BackwardArgs<float> args;
+    args.shape = problem.Shape();
+    args.q = input(problem.q);
+    args.k = input(problem.k);
+    args.v = input(problem.v);
+    args.log_gate = input(problem.log_gate);
+    args.out = input(out);
+    args.d_out = input(problem.d_out);
+    args.log2_sum = log2_sum.data_ptr<float>();
+    args.first_key = first_key.data_ptr<int32_t>();
+    args.d_q = rows(d_q);
+    args.d_k = rows(d_k);
+    args.d_v = rows(d_v);
+    args.d_log_gate = rows(d_gate);
+    AttentionBackward(args, options, pool);
+  });
+  report.Goal("forward, MiB (what it saves for the backward included)", {forward, forward, forward}, "<=", 64);
+  report.Goal("backward, MiB on top of that", {backward, backward, backward}, "<=", 64);
+  const double all = forward + backward;
+  report.Goal("forward and backward, MiB in all", {all, all, all}, "<=", 64);
+}
+
+}  // namespace tra::bench

@@ -1,0 +1,133 @@
+// GFLOP/s of the kernels beside sgemm, the composed operations and, where LibTorch has it, its own flash attention.
+#include <cblas.h>
+#include <torch/version.h>
+
+#include "bench/bench.h"
+#include "tra/ops/attention.h"
+
+namespace tra::bench {
+namespace {
+
+class Sgemm {
+ public:
+  Contender Make() {
+    return {"sgemm", [this] {
+              cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, kSide, kSide, kSide, 1.0f, a_.data_ptr<float>(),
+                          kSide, b_.data_ptr<float>(), kSide, 0.0f, c_.data_ptr<float>(), kSide);
+            }};
+  }
+  static double Flops() { return 2.0 * kSide * kSide * kSide; }
+
+ private:
+  static constexpr int kSide = 2048;
+  at::Tensor a_ = at::randn({kSide, kSide}), b_ = at::randn({kSide, kSide}), c_ = at::empty({kSide, kSide});
+};
+
+double ForwardFlops(const Problem& problem) {
+  const AttentionShape shape = problem.Shape();
+  const auto length = static_cast<double>(shape.keys);
+  return 4.0 * static_cast<double>(shape.batch * shape.heads) * length * length / 2 * static_cast<double>(shape.width);
+}
+constexpr double kBothFactor = 3.5;  // two products forward, five backward
+
+std::string ShapeText(const Problem& problem) {
+  const AttentionShape shape = problem.Shape();
+  return Format("batch %zu, %zu heads, T %zu, d %zu", shape.batch, shape.heads, shape.keys, shape.width);
+}
+
+void Line(Report& report, const std::string& shape, const char* what, const Rounds& rounds, size_t index, double flops,
+          double sgemm_flops) {
+  const Spread seconds = rounds.Seconds(index);
+  const Spread ratio = rounds.SpeedRatio(index, flops, 0, sgemm_flops);
+  report.Row(Format("%-34s %-26s %9.2f ms %8.1f GFLOP/s  %.3f of sgemm (%.3f..%.3f)", shape.c_str(), what,
+                    1e3 * seconds.median, flops / seconds.median / 1e9, ratio.median, ratio.low, ratio.high),
+             {{"shape", shape},
+              {"what", what},
+              {"ms", 1e3 * seconds.median},
+              {"gflops", flops / seconds.median / 1e9},
+              {"of_sgemm", ratio.median},
+              {"of_sgemm_low", ratio.low},
+              {"of_sgemm_high", ratio.high}});
+}
+
+}  // namespace
+
+void RunSpeed(const Settings& settings, Report& report) {
+  Sgemm sgemm;
+  const AttentionOptions tra = Options(ScoreRule::kThreshold, kStopNever);
+  const AttentionOptions tra_stop = Options(ScoreRule::kThreshold, kDefaultStopEps);
+  const AttentionOptions softmax = Options(ScoreRule::kSoftmax, kStopNever);
+
+  report.Section("Speed: gates sigmoid(N(2,1)), early stop off unless said; GFLOP/s count 4*B*H*T*T/2*d forward, 3.5 "
+                 "times that for both");
+  {
+    const Problem problem = Problem::Draw(1, 8, settings.quick ? 2048 : 4096, 64);
+    Check(problem, tra);
+    Check(problem, tra_stop);
+    Check(problem, softmax);
+    const int slow = settings.rounds;  // the composed version takes seconds: once, or twice in a long run
+    std::vector<Contender> contenders = {
+        sgemm.Make(),
+        {"TRA forward", [&] { Forward(problem, tra); }},
+        {"softmax forward", [&] { Forward(problem, softmax); }},
+        {"TRA forward, stop on", [&] { Forward(problem, tra_stop); }},
+        {"TRA both", [&] { Both(problem, tra); }},
+        {"softmax both", [&] { Both(problem, softmax); }},
+        {"TRA both, stop on", [&] { Both(problem, tra_stop); }},
+        {"composed forward",
+         [&] {
+           const at::NoGradGuard no_grad;
+           AttentionComposed(problem.q, problem.k, problem.v, problem.log_gate, tra);
+         },
+         std::max(1, slow / 3)},
+        {"composed both", [&] { Both(problem, tra, true); }, std::max(1, slow / 2)},
+    };
+#if TORCH_VERSION_MAJOR >= 2
+    contenders.push_back({"torch SDPA forward", [&] {
+                            const at::NoGradGuard no_grad;
+                            at::scaled_dot_product_attention(problem.q, problem.k, problem.v, {}, 0.0, true);
+                          }});
+#endif
+    const Rounds rounds(contenders, settings.rounds);
+    const double forward = ForwardFlops(problem), both = kBothFactor * forward, gemm = Sgemm::Flops();
+    const std::string shape = ShapeText(problem);
+    const double flops[] = {gemm, forward, forward, forward, both, both, both, forward, both, forward};
+    for (size_t i = 0; i < contenders.size(); ++i) {
+      Line(report, i == 0 ? "2048^3" : shape, contenders[i].name.c_str(), rounds, i, flops[i], gemm);
+    }
+    report.Goal("TRA forward, of sgemm's rate", rounds.SpeedRatio(1, forward, 0, gemm), ">=", 0.70);
+    report.Goal("TRA forward + backward, of sgemm's rate", rounds.SpeedRatio(4, both, 0, gemm), ">=", 0.55);
+    report.Goal("softmax forward, time over TRA's", rounds.TimeRatio(2, 1), "<=", 1.05);
+    report.Goal("softmax forward + backward, time over TRA's", rounds.TimeRatio(5, 4), "<=", 1.05);
+    report.Goal("TRA forward, times faster than composed", rounds.TimeRatio(7, 1), ">=", 25);
+    report.Goal("TRA forward + backward, times faster than composed", rounds.TimeRatio(8, 4), ">=", 20);
+#if TORCH_VERSION_MAJOR >= 2
+    report.Goal("softmax forward, times faster than torch SDPA", rounds.TimeRatio(9, 2), ">=", 1.0);
+    report.Goal("TRA forward, times faster than torch SDPA", rounds.TimeRatio(9, 1), ">=", 1.0);
+#endif
+  }
+  if (settings.quick) return;
+
+  report.Section("Other shapes");
+  const int64_t shapes[][4] = {{16, 4, 512, 64}, {128, 4, 100, 64}, {1, 8, 4096, 32}, {1, 8, 4096, 128}};
+  for (const auto& [batch, heads, length, width] : shapes) {
+    const Problem problem = Problem::Draw(batch, heads, length, width);
+    Check(problem, tra);
+    Check(problem, softmax);
+    const std::vector<Contender> contenders = {
+        sgemm.Make(),
+        {"TRA forward", [&] { Forward(problem, tra); }},
+        {"softmax forward", [&] { Forward(problem, softmax); }},
+        {"TRA both", [&] { Both(problem, tra); }},
+        {"softmax both", [&] { Both(problem, softmax); }},
+    };
+    const Rounds rounds(contenders, settings.rounds);
+    const double forward = ForwardFlops(problem), both = kBothFactor * forward;
+    const double flops[] = {0, forward, forward, both, both};
+    for (size_t i = 1; i < contenders.size(); ++i) {
+      Line(report, ShapeText(problem), contenders[i].name.c_str(), rounds, i, flops[i], Sgemm::Flops());
+    }
+  }
+}
+
+}  // namespace tra::bench
