@@ -25,9 +25,14 @@ HWY_BEFORE_NAMESPACE();
 namespace tra {
 namespace HWY_NAMESPACE {
 
-// Queries and keys to a chunk: whole tiles of any vector length (3, 12, 24 or 48 queries) and whole key blocks.
-constexpr size_t kChunk = 2 * kKeyBlock;
-static_assert(kChunk % kTile == 0, "tiles must be those of the forward: they stopped together");
+static_assert(kKeyBlock % kTile == 0, "chunks must be made of the forward's tiles: they stopped together");
+
+// Queries and keys to a chunk. Large chunks pack less often, small ones keep workers busy where heads are few; the
+// number of workers has no say, or the result would depend on it.
+inline size_t ChunkSize(const AttentionShape& shape) {
+  const size_t blocks = shape.batch * shape.heads >= 8 ? 6 : 2;
+  return kKeyBlock * std::min(blocks, DivideUp(shape.queries, kKeyBlock));
+}
 
 class Backward {
  public:
@@ -42,12 +47,13 @@ class Backward {
         k_stride_(PackedStride(shape_.width)),
         v_stride_(PackedStride(shape_.value_width)),
         past_(shape_.keys - shape_.queries),
+        chunk_(ChunkSize(shape_)),
         carried_(AllocateFloats(2 * std::max<size_t>(1, shape_.batch * shape_.heads * shape_.queries))) {}
 
   // Buffers of one worker.
   struct Scratch {
-    Floats keys, values;    // [kChunk][stride]
-    Floats d_keys, d_vals;  // [kChunk][stride]
+    Floats keys, values;    // [chunk_][stride]
+    Floats d_keys, d_vals;  // [chunk_][stride]
     Floats q, d_out;        // [kTile][stride]
     Floats q_t, d_out_t;    // [width][kTile]
     Floats d_q_t;           // [width][kTile]
@@ -61,33 +67,46 @@ class Backward {
     bool keys_finite, values_finite;
   };
 
-  size_t QueryChunks() const { return DivideUp(shape_.queries, kChunk); }
-  size_t PastChunks() const { return DivideUp(past_, kChunk); }
+  size_t QueryChunks() const { return DivideUp(shape_.queries, chunk_); }
+  size_t PastChunks() const { return DivideUp(past_, chunk_); }
   size_t Phases() const { return QueryChunks() + PastChunks(); }
 
   // Chunk `chunk` of the queries against the chunk of keys `phase` to the left of the diagonal.
   void Chunk(size_t batch, size_t head, size_t chunk, size_t phase, Scratch& scratch) const {
     const ptrdiff_t key_chunk = static_cast<ptrdiff_t>(chunk) - static_cast<ptrdiff_t>(phase);
     if (key_chunk < -static_cast<ptrdiff_t>(PastChunks())) return;
-    const ptrdiff_t start = static_cast<ptrdiff_t>(past_) + key_chunk * static_cast<ptrdiff_t>(kChunk);
+    const ptrdiff_t start = static_cast<ptrdiff_t>(past_) + key_chunk * static_cast<ptrdiff_t>(chunk_);
     const size_t first_key = static_cast<size_t>(std::max<ptrdiff_t>(start, 0));
-    const size_t last_key = std::min(static_cast<size_t>(start + static_cast<ptrdiff_t>(kChunk)), shape_.keys);
+    const size_t last_key = std::min(static_cast<size_t>(start + static_cast<ptrdiff_t>(chunk_)), shape_.keys);
     const bool first_visit = key_chunk >= 0 ? phase == 0 : chunk == 0;
-    const size_t first = chunk * kChunk;
-    const size_t last = std::min(first + kChunk, shape_.queries);
+    const size_t first = chunk * chunk_;
+    const size_t last = std::min(first + chunk_, shape_.queries);
     Prepare(scratch);
 
     // Chunks that every tile stopped before are not visited at all, unless they must be zeroed.
     size_t reached = last_key;
     for (size_t i = first; i < last && !HasTail(); i += kTile) reached = std::min(reached, FirstKey(batch, head, i));
     const bool visit = HasTail() || reached < last_key;
-    if (!visit && !first_visit && phase > 0) return;
+    if (visit || first_visit || phase == 0)
+      Visit(batch, head, first, last, first_key, last_key, visit, first_visit, phase, scratch);
+    if (!norm_.on) return;
+    // Rows whose gradient is now complete go back through QK-norm while they are in the cache.
+    if (chunk + 1 == QueryChunks()) {
+      for (size_t j = first_key; j < last_key; ++j) NormBackward(args_.k(batch, head, j), args_.d_k(batch, head, j));
+    }
+    if (key_chunk == -static_cast<ptrdiff_t>(PastChunks())) {
+      for (size_t i = first; i < last; ++i) NormBackward(args_.q(batch, head, i), args_.d_q(batch, head, i));
+    }
+  }
 
-    std::memset(scratch.d_keys.get(), 0, kChunk * k_stride_ * sizeof(float));
-    std::memset(scratch.d_vals.get(), 0, kChunk * v_stride_ * sizeof(float));
+ private:
+  void Visit(size_t batch, size_t head, size_t first, size_t last, size_t first_key, size_t last_key, bool visit,
+             bool first_visit, size_t phase, Scratch& scratch) const {
+    std::memset(scratch.d_keys.get(), 0, chunk_ * k_stride_ * sizeof(float));
+    std::memset(scratch.d_vals.get(), 0, chunk_ * v_stride_ * sizeof(float));
     if (visit) {
-      scratch.keys_finite =
-          PackRows(OfHead(args_.k, batch, head), first_key, last_key, shape_.width, k_stride_, norm_, scratch.keys.get());
+      scratch.keys_finite = PackRows(OfHead(args_.k, batch, head), first_key, last_key, shape_.width, k_stride_, norm_,
+                                     scratch.keys.get());
       scratch.values_finite = PackRows(OfHead(args_.v, batch, head), first_key, last_key, shape_.value_width, v_stride_,
                                        Norm(), scratch.values.get());
     }
@@ -100,19 +119,14 @@ class Backward {
     }
   }
 
-  // Through QK-norm, once a row's gradient is complete.
-  void NormBackward(const Rows<const float>& x, const Rows<float>& d_x, size_t batch, size_t head, size_t row) const {
-    const float* from = x(batch, head, row);
-    float* to = d_x(batch, head, row);
-    const float r = NormScale(from, shape_.width, norm_);
-    float inner = 0.0f;
-    for (size_t c = 0; c < shape_.width; ++c) inner += from[c] * to[c];
-    const float mean = inner * r / static_cast<float>(shape_.width);
+  void NormBackward(const float* HWY_RESTRICT x, float* HWY_RESTRICT d_x) const {
+    const float r = NormScale(x, shape_.width, norm_);
     // forward: y = x * r   so: dx = (dy - y * mean(y * dy)) * r
-    for (size_t c = 0; c < shape_.width; ++c) to[c] = (to[c] - from[c] * r * mean) * r;
+    const float mean = DotRows(x, d_x, shape_.width) * r / static_cast<float>(shape_.width);
+    const float along = -r * r * mean;
+    for (size_t c = 0; c < shape_.width; ++c) d_x[c] = d_x[c] * r + x[c] * along;
   }
 
- private:
   bool HasTail() const { return scoring_.dropout == DropoutOn::kLogits && scoring_.stop_eps != kStopNever; }
 
   size_t At(size_t batch, size_t head, size_t query) const {
@@ -129,10 +143,10 @@ class Backward {
   void Prepare(Scratch& scratch) const {
     if (scratch.keys != nullptr) return;
     // DotTile rounds its rows up, from any start.
-    scratch.keys = AllocateFloats((kChunk + kDotRows) * k_stride_);
-    scratch.values = AllocateFloats((kChunk + kDotRows) * v_stride_);
-    scratch.d_keys = AllocateFloats(kChunk * k_stride_);
-    scratch.d_vals = AllocateFloats(kChunk * v_stride_);
+    scratch.keys = AllocateFloats((chunk_ + kDotRows) * k_stride_);
+    scratch.values = AllocateFloats((chunk_ + kDotRows) * v_stride_);
+    scratch.d_keys = AllocateFloats(chunk_ * k_stride_);
+    scratch.d_vals = AllocateFloats(chunk_ * v_stride_);
     scratch.q = AllocateFloats(kTile * k_stride_);
     scratch.d_out = AllocateFloats(kTile * v_stride_);
     scratch.q_t = AllocateFloats(k_stride_ * kTile);
@@ -171,10 +185,10 @@ class Backward {
     const TileLanes lanes = TileLanes::At(scratch.lanes.get());
     float* log2_sum = scratch.lanes.get() + TileLanes::kArrays * kTile;
     float* delta = log2_sum + kTile;
-    PackQueries(OfHead(args_.q, batch, head), first, queries, shape_.width, k_stride_, norm_, scratch.q.get(),
-                scratch.q_t.get());
-    PackQueries(OfHead(args_.d_out, batch, head), first, queries, shape_.value_width, v_stride_, Norm(),
-                scratch.d_out.get(), scratch.d_out_t.get());
+    const bool queries_finite = PackQueries(OfHead(args_.q, batch, head), first, queries, shape_.width, k_stride_,
+                                            norm_, scratch.q.get(), scratch.q_t.get());
+    const bool d_out_finite = PackQueries(OfHead(args_.d_out, batch, head), first, queries, shape_.value_width,
+                                          v_stride_, Norm(), scratch.d_out.get(), scratch.d_out_t.get());
     LoadGates(args_.log_gate, batch, head, first, queries, options_.rule, lanes);
     for (size_t lane = 0; lane < kTile; ++lane) {
       const bool used = lane < queries;
@@ -190,8 +204,6 @@ class Backward {
       log2_sum[lane] = used ? args_.log2_sum[At(batch, head, first + lane)] : std::numeric_limits<float>::infinity();
     }
     std::memset(scratch.d_q_t.get(), 0, k_stride_ * kTile * sizeof(float));
-    const bool queries_finite = Finite(scratch.q.get(), kTile * k_stride_);
-    const bool d_out_finite = Finite(scratch.d_out.get(), kTile * v_stride_);
 
     // Blocks start where the chunk does: the weights do not depend on how keys are blocked, nor does the mask.
     for (size_t end = visible; end > reached;) {
@@ -210,19 +222,6 @@ class Backward {
         AddRow(lanes.d_gate + lane, 1, 1.0f, first_visit, args_.d_log_gate(batch, head, first + lane));
       }
     }
-  }
-
-  static float DotRows(const float* a, const float* b, size_t width) {
-    double sum = 0.0;  // cancels against the weighted dP, so worth the precision
-    for (size_t c = 0; c < width; ++c) sum += static_cast<double>(a[c]) * b[c];
-    return static_cast<float>(sum);
-  }
-
-  static bool Finite(const float* x, size_t n) {
-    const DF df;
-    VF spoiled = hn::Zero(df);
-    for (size_t i = 0; i < n; i += kLanes) spoiled = hn::MulAdd(hn::Load(df, x + i), hn::Zero(df), spoiled);
-    return hn::AllTrue(df, hn::Eq(spoiled, hn::Zero(df)));
   }
 
   // Keys [begin, end) of the chunk that starts at chunk_key.
@@ -316,7 +315,8 @@ class Backward {
   const float scale_;
   const uint32_t drop_below_;
   const size_t k_stride_, v_stride_;
-  const size_t past_;      // keys before the first query
+  const size_t past_;     // keys before the first query
+  const size_t chunk_;    // queries, and keys, to a chunk
   const Floats carried_;  // counts and deltas from phase to phase, [2][batch, head, query]
 };
 
@@ -348,20 +348,6 @@ void RunBackward(const BackwardArgs<float>& args, const AttentionOptions& option
       backward.Chunk(head / shape.heads, head % shape.heads, first_chunk + task / heads, phase, scratch[worker]);
     });
   }
-  if (!options.qk_norm) return;
-  constexpr size_t kRowsPerTask = 256;
-  const auto through_norm = [&](const Rows<const float>& x, const Rows<float>& d_x, size_t rows) {
-    const size_t tasks = DivideUp(rows, kRowsPerTask);
-    parallel.Run(heads * tasks, [&](size_t task, size_t /*worker*/) {
-      const size_t head = task / tasks;
-      const size_t first = task % tasks * kRowsPerTask;
-      for (size_t row = first; row < std::min(rows, first + kRowsPerTask); ++row) {
-        backward.NormBackward(x, d_x, head / shape.heads, head % shape.heads, row);
-      }
-    });
-  };
-  through_norm(args.q, args.d_q, shape.queries);
-  through_norm(args.k, args.d_k, shape.keys);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -12,8 +12,9 @@ void CheckShape(const AttentionShape& shape) {
                                 text(shape.width) + ", v " + text(shape.value_width) + "; use more heads");
   }
   if (shape.queries > shape.keys) {
-    throw std::invalid_argument("attention: " + text(shape.queries) + " queries but only " + text(shape.keys) +
-                                " keys; the queries are the last positions of the keys, so pass the keys of all of them");
+    throw std::invalid_argument(
+        "attention: " + text(shape.queries) + " queries but only " + text(shape.keys) +
+        " keys; the queries are the last positions of the keys, so pass the keys of all of them");
   }
   if (shape.keys > (size_t{1} << 24)) {
     throw std::invalid_argument("attention: " + text(shape.keys) + " keys; counts are exact only up to 2^24");

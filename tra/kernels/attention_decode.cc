@@ -81,7 +81,9 @@ class Decode {
       }
     }
 
-    bool Done() const { return std::all_of(done_.begin(), done_.end(), [](bool done) { return done; }); }
+    bool Done() const {
+      return std::all_of(done_.begin(), done_.end(), [](bool done) { return done; });
+    }
 
     void Store() const {
       for (size_t i = 0; i < partials_.size(); ++i) {
@@ -147,8 +149,8 @@ class Decode {
   }
 
   // dots[r] = q . k for the keys [begin, end), and squares[r] = k . k where wanted.
-  void Score(size_t batch, size_t head, size_t begin, size_t end, const float* HWY_RESTRICT q,
-             float* HWY_RESTRICT dots, float* HWY_RESTRICT squares) const {
+  void Score(size_t batch, size_t head, size_t begin, size_t end, const float* HWY_RESTRICT q, float* HWY_RESTRICT dots,
+             float* HWY_RESTRICT squares) const {
     size_t key = begin;
     for (; key + kDecodeKeys <= end; key += kDecodeKeys) {
       ScoreKeys<kDecodeKeys>(batch, head, key, q, dots + (key - begin), Wanted(squares, key - begin));

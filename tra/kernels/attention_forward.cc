@@ -24,7 +24,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tra {
 namespace HWY_NAMESPACE {
 
-constexpr size_t kMaxGroupTiles = 8;
+constexpr size_t kMaxGroupTiles = 16;
 
 class Forward {
  public:
@@ -116,11 +116,10 @@ class Forward {
     std::fill_n(lanes.geo, kTile, 0.0f);
     for (size_t lane = 0; lane < kTile; ++lane) {
       // Cauchy-Schwarz where QK-norm does not bound the scores; see KeyNorms.
-      lanes.bound2[lane] =
-          key_norms_ == nullptr
-              ? scoring_.bound2
-              : std::sqrt(SumOfSquares(scratch.rows.get() + lane * k_stride_, shape_.width)) * scoring_.scale2 *
-                    static_cast<float>(Scoring::kInflate);
+      lanes.bound2[lane] = key_norms_ == nullptr
+                               ? scoring_.bound2
+                               : std::sqrt(SumOfSquares(scratch.rows.get() + lane * k_stride_, shape_.width)) *
+                                     scoring_.scale2 * static_cast<float>(Scoring::kInflate);
     }
   }
 
@@ -162,7 +161,8 @@ class Forward {
       using Rule = std::remove_pointer_t<decltype(rule)>;
       switch (scoring_.dropout) {
         case DropoutOn::kNone:
-          if (scoring_.bounded) return WeighTileImpl<Rule, DropoutOn::kNone, true>(scoring_, keys, lanes, scores, alpha);
+          if (scoring_.bounded)
+            return WeighTileImpl<Rule, DropoutOn::kNone, true>(scoring_, keys, lanes, scores, alpha);
           return WeighTileImpl<Rule, DropoutOn::kNone, false>(scoring_, keys, lanes, scores, alpha);
         case DropoutOn::kLogits:
           return WeighTileImpl<Rule, DropoutOn::kLogits, false>(scoring_, keys, lanes, scores, alpha);
@@ -187,8 +187,8 @@ class Forward {
   void TailBlock(size_t batch, size_t head, size_t first_key, size_t rows, QueryTile& tile, Scratch& scratch) const {
     const uint32_t* bits = DrawDropout(batch, head, first_key, rows, tile, scratch);
     const TileLanes lanes = tile.Lanes();
-    ForEachDroppedKept(bits, drop_below_, rows, tile.queries, tile.q_t.get(), scratch.keys.get(), shape_.width, k_stride_,
-                       [&](size_t r, size_t lane) {
+    ForEachDroppedKept(bits, drop_below_, rows, tile.queries, tile.q_t.get(), scratch.keys.get(), shape_.width,
+                       k_stride_, [&](size_t r, size_t lane) {
                          float* o = tile.o_t.get() + lane;
                          if (lanes.max2[lane] < 0.0f) {
                            const float shrink = std::exp2(lanes.max2[lane]);
@@ -253,8 +253,8 @@ void RunForward(const ForwardArgs<float>& args, const AttentionOptions& options,
     const size_t group = groups - 1 - task / heads;
     const size_t head = task % heads;
     const size_t first = group * group_tiles * kTile;
-    forward.Group(head / shape.heads, head % shape.heads, first,
-                  std::min(shape.queries, first + group_tiles * kTile), scratch[worker]);
+    forward.Group(head / shape.heads, head % shape.heads, first, std::min(shape.queries, first + group_tiles * kTile),
+                  scratch[worker]);
   });
 }
 

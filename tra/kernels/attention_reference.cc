@@ -48,16 +48,16 @@ double Dot(const Vector& a, const Vector& b) {
 // One row of the attention matrix and how it came about, by key.
 struct Row {
   std::vector<uint8_t> keep;
-  Vector count;           // of kept keys from here to the query, this one included
+  Vector count;  // of kept keys from here to the query, this one included
   std::vector<uint8_t> dropped;
-  Vector weight;          // after the softmax, before weight dropout
+  Vector weight;  // after the softmax, before weight dropout
   double log2_sum;
 };
 
 struct Head {
   const AttentionShape& shape;
   const AttentionOptions& options;
-  size_t index;            // batch * heads + head
+  size_t index;              // batch * heads + head
   std::vector<Vector> q, k;  // normalised
   Vector log_gate;
   const uint8_t* keep;  // [query, key] or null
@@ -91,7 +91,8 @@ struct Head {
     for (double& weight : row.weight) weight = sum == 0 ? 0 : weight / sum;
     // The kernels count from 0 where that makes no difference to the weights.
     const double shift = threshold && dropout != DropoutOn::kLogits ? log_gate[i] : 0;
-    row.log2_sum = sum == 0 ? std::numeric_limits<double>::infinity() : (largest - shift) / std::log(2.0) + std::log2(sum);
+    row.log2_sum =
+        sum == 0 ? std::numeric_limits<double>::infinity() : (largest - shift) / std::log(2.0) + std::log2(sum);
     return row;
   }
 

@@ -36,12 +36,18 @@ struct QueryTile {
   bool stopped = false;
 };
 
-// rows[lane] = query `first + lane`, normalised; q_t its transpose. Lanes not in use are zero.
-HWY_INLINE void PackQueries(const HeadRows<const float>& from, size_t first, size_t queries, size_t width,
+// rows[lane] = query `first + lane`, normalised; q_t its transpose. Lanes not in use are zero. Returns whether all of
+// it was finite.
+HWY_INLINE bool PackQueries(const HeadRows<const float>& from, size_t first, size_t queries, size_t width,
                             size_t stride, const Norm& norm, float* rows, float* q_t) {
-  for (size_t lane = 0; lane < queries; ++lane) PackRow(from(first + lane), width, stride, norm, rows + lane * stride);
+  bool finite = true;
+  for (size_t lane = 0; lane < queries; ++lane) {
+    if (lane + kPrefetchRows < queries) PrefetchRow(from(first + lane + kPrefetchRows), width);
+    finite &= PackRow(from(first + lane), width, stride, norm, rows + lane * stride);
+  }
   std::memset(rows + queries * stride, 0, (kTile - queries) * stride * sizeof(float));
   Transpose(rows, width, stride, q_t);
+  return finite;
 }
 
 // A gate of exactly 0 has log -inf; the largest finite decay keeps 0 * decay = 0 for the nearest key.

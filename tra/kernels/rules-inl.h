@@ -25,12 +25,12 @@ namespace HWY_NAMESPACE {
 
 // What a tile of queries carries from one block of keys to the next; each an aligned array of kTile floats.
 struct TileLanes {
-  float* gate2;    // log2 of the gate
-  float* count;    // kept keys so far, as the next kept key counts them
-  float* max2;     // what is subtracted from the logits: the largest so far, or a bound on all
-  float* sum;      // of the weights so far, relative to max2
-  float* bound2;   // no logit to come can exceed bound2 + count * gate2
-  float* geo;      // 1 / (1 - gate): kept keys to come weigh at most that many times the nearest of them; 0: not yet set
+  float* gate2;   // log2 of the gate
+  float* count;   // kept keys so far, as the next kept key counts them
+  float* max2;    // what is subtracted from the logits: the largest so far, or a bound on all
+  float* sum;     // of the weights so far, relative to max2
+  float* bound2;  // no logit to come can exceed bound2 + count * gate2
+  float* geo;     // 1 / (1 - gate): kept keys to come weigh at most that many times the nearest of them; 0: not yet set
   float* d_gate;  // gradient of the log gate, backward only
   static constexpr size_t kArrays = 7;
 

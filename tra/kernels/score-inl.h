@@ -78,8 +78,8 @@ HWY_INLINE MF Rejected(const KeyRows& keys, size_t r, VF s, VF lanes) {
 
 // s becomes the weights, relative to tile.max2; alpha is what earlier sums must be multiplied by.
 template <class Rule, DropoutOn kDrop, bool kBounded>
-HWY_INLINE void WeighTileImpl(const Scoring& scoring, const KeyRows& keys, const TileLanes& tile,
-                              float* HWY_RESTRICT s, float* HWY_RESTRICT alpha) {
+HWY_INLINE void WeighTileImpl(const Scoring& scoring, const KeyRows& keys, const TileLanes& tile, float* HWY_RESTRICT s,
+                              float* HWY_RESTRICT alpha) {
   const DF df;
   const VF scale = hn::Set(df, scoring.scale2);
   const VF keep_scale = hn::Set(df, scoring.keep_scale);
@@ -88,8 +88,7 @@ HWY_INLINE void WeighTileImpl(const Scoring& scoring, const KeyRows& keys, const
     float* HWY_RESTRICT column = s + v * kLanes;
     Rule rule(tile, v);
     VF sum = hn::Zero(df);
-    const auto weigh = [&](VF y, size_t r) HWY_ATTR {
-      VF p = Exp2(y);
+    const auto weigh = [&](VF p, size_t r) HWY_ATTR {
       sum = hn::Add(sum, p);
       if constexpr (kDrop == DropoutOn::kWeights) {
         p = hn::IfThenZeroElse(keys.DroppedOut(r, v), hn::Mul(p, keep_scale));
@@ -110,22 +109,20 @@ HWY_INLINE void WeighTileImpl(const Scoring& scoring, const KeyRows& keys, const
       if constexpr (Rule::kThreshold || decltype(diagonal)::value) {
         const MF drop = Rejected<Rule, decltype(diagonal)::value>(keys, r, score, lanes);
         rule.Next(drop);
+        if constexpr (kBounded) return weigh(Exp2Unless(drop, y), r);
         y = hn::IfThenElse(drop, minus_inf, y);
       } else {
         rule.Next();
+        if constexpr (kBounded) return weigh(Exp2(y), r);
       }
-      if constexpr (kBounded) {
-        weigh(y, r);
-      } else {
-        max = hn::Max(max, y);
-        hn::Store(y, df, column + r * kTile);
-      }
+      max = hn::Max(max, y);
+      hn::Store(y, df, column + r * kTile);
     });
 
     VF old_sum = hn::Load(df, tile.sum + v * kLanes);
     if constexpr (!kBounded) {
       const VF shrink = Exp2(hn::Sub(old_max, max));
-      for (size_t r = 0; r < keys.rows; ++r) weigh(hn::Sub(hn::Load(df, column + r * kTile), max), r);
+      for (size_t r = 0; r < keys.rows; ++r) weigh(Exp2(hn::Sub(hn::Load(df, column + r * kTile), max)), r);
       old_sum = hn::Mul(old_sum, shrink);
       hn::Store(max, df, tile.max2 + v * kLanes);
       hn::Store(shrink, df, alpha + v * kLanes);
@@ -138,8 +135,8 @@ HWY_INLINE void WeighTileImpl(const Scoring& scoring, const KeyRows& keys, const
 // s becomes the weights (as v was multiplied with them), d_p becomes the gradient of the logits before scaling.
 template <class Rule, DropoutOn kDrop>
 HWY_INLINE void GradTileImpl(const Scoring& scoring, const KeyRows& keys, const TileLanes& tile,
-                             const float* HWY_RESTRICT log2_sum, const float* HWY_RESTRICT delta,
-                             float* HWY_RESTRICT s, float* HWY_RESTRICT d_p) {
+                             const float* HWY_RESTRICT log2_sum, const float* HWY_RESTRICT delta, float* HWY_RESTRICT s,
+                             float* HWY_RESTRICT d_p) {
   const DF df;
   const VF scale = hn::Set(df, scoring.scale2);
   const VF keep_scale = hn::Set(df, scoring.keep_scale);
@@ -202,8 +199,8 @@ HWY_INLINE bool NothingLeft(const Scoring& scoring, const TileLanes& tile, size_
   const VF left = hn::Set(df, static_cast<float>(keys_left));
   for (size_t v = 0; v < kVecs; ++v) {
     const size_t at = v * kLanes;
-    const VF largest = hn::MulAdd(hn::Load(df, tile.count + at), hn::Load(df, tile.gate2 + at),
-                                  hn::Load(df, tile.bound2 + at));
+    const VF largest =
+        hn::MulAdd(hn::Load(df, tile.count + at), hn::Load(df, tile.gate2 + at), hn::Load(df, tile.bound2 + at));
     const VF relative = hn::Sub(hn::Mul(largest, keep_scale), hn::Load(df, tile.max2 + at));
     MF done;
     if (scoring.stop_eps < 0.0f) {

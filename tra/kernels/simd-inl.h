@@ -31,9 +31,9 @@ constexpr size_t kTile = kVecs * kLanes;
 // Registers allow twice as many rows where there are 32.
 constexpr size_t kDotRows = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 8 : 4;
 
-// 2^x, relative error below 3e-7, for x < 127.5. Exactly 0 below -126.5; NaN stays NaN.
+// 2^x for x in [-126.5, 127.5), relative error below 3e-7; NaN stays NaN.
 // A degree 5 minimax polynomial on [-1/2, 1/2]; Highway's own Exp spends twice the instructions on a wider range.
-HWY_INLINE VF Exp2(VF x) {
+HWY_INLINE VF Exp2InRange(VF x) {
   const DF df;
   // Adding 1.5 * 2^23 rounds x to an integer held in the low bits; 127 more makes it a biased exponent.
   const VF magic = hn::Set(df, 12582912.0f + 127.0f);
@@ -45,10 +45,17 @@ HWY_INLINE VF Exp2(VF x) {
   p = hn::MulAdd(p, f, hn::Set(df, 0x1.ebf918p-3f));
   p = hn::MulAdd(p, f, hn::Set(df, 0x1.62e428p-1f));
   p = hn::MulAdd(p, f, hn::Set(df, 1.0f));
-  const VF scale = hn::BitCast(df, hn::ShiftLeft<23>(hn::BitCast(DU(), shifted)));
-  // Selects instead of clamping with Max: what Max does with NaN differs between targets.
-  return hn::IfThenZeroElse(hn::Lt(x, hn::Set(df, -126.5f)), hn::Mul(p, scale));
+  return hn::Mul(p, hn::BitCast(df, hn::ShiftLeft<23>(hn::BitCast(DU(), shifted))));
 }
+
+// Where 2^x is taken to be 0. Selected, not clamped with Max: what Max does with NaN differs between targets.
+HWY_INLINE MF Exp2IsZero(VF x) { return hn::Lt(x, hn::Set(DF(), -126.5f)); }
+
+// 2^x for x < 127.5, exactly 0 below -126.5.
+HWY_INLINE VF Exp2(VF x) { return hn::IfThenZeroElse(Exp2IsZero(x), Exp2InRange(x)); }
+
+// The same, and 0 in the lanes of `drop` whatever their x.
+HWY_INLINE VF Exp2Unless(MF drop, VF x) { return hn::IfThenZeroElse(hn::Or(drop, Exp2IsZero(x)), Exp2InRange(x)); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace tra

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "hwy/cache_control.h"
 #include "tra/kernels/layout.h"
 #include "tra/kernels/simd-inl.h"
 
@@ -69,7 +70,7 @@ HWY_INLINE void DotTileImpl(const float* HWY_RESTRICT a, const uint16_t* HWY_RES
 }
 
 inline HWY_NOINLINE void DotTile(const float* a, const uint16_t* list, size_t rows, size_t width, size_t stride,
-                          const float* b, float* s) {
+                                 const float* b, float* s) {
   if (list != nullptr) return DotTileImpl<true>(a, list, rows, width, stride, b, s);
   DotTileImpl<false>(a, nullptr, rows, width, stride, b, s);
 }
@@ -125,7 +126,7 @@ HWY_INLINE void AccumulateTileImpl(const float* HWY_RESTRICT a, const uint16_t* 
 }
 
 inline HWY_NOINLINE void AccumulateTile(const float* a, const uint16_t* list, size_t rows, size_t width, size_t stride,
-                                 const float* p, const float* alpha, bool select, float* o) {
+                                        const float* p, const float* alpha, bool select, float* o) {
   if (select) {
     if (list != nullptr) return AccumulateTileImpl<true, true>(a, list, rows, width, stride, p, alpha, o);
     return AccumulateTileImpl<false, true>(a, nullptr, rows, width, stride, p, alpha, o);
@@ -191,7 +192,7 @@ HWY_INLINE void OuterTileImpl(const float* p, size_t rows, size_t queries, const
 
 // `width` is rounded up to whole vectors; x and out are padded.
 inline HWY_NOINLINE void OuterTile(const float* p, size_t rows, size_t queries, const float* x, size_t x_stride,
-                            const uint16_t* list, size_t width, size_t out_stride, bool select, float* out) {
+                                   const uint16_t* list, size_t width, size_t out_stride, bool select, float* out) {
   if (select) {
     if (list != nullptr) return OuterTileImpl<true, true>(p, rows, queries, x, x_stride, list, width, out_stride, out);
     return OuterTileImpl<false, true>(p, rows, queries, x, x_stride, nullptr, width, out_stride, out);
@@ -202,18 +203,17 @@ inline HWY_NOINLINE void OuterTile(const float* p, size_t rows, size_t queries, 
 
 // ---------------------------------------------------------------- packing
 
-HWY_INLINE float SumOfSquares(const float* HWY_RESTRICT row, size_t width) {
+HWY_INLINE float DotRows(const float* a, const float* b, size_t width) {
   const DF df;
   VF sum = hn::Zero(df);
   size_t c = 0;
-  for (; c + kLanes <= width; c += kLanes) {
-    const VF x = hn::LoadU(df, row + c);
-    sum = hn::MulAdd(x, x, sum);
-  }
+  for (; c + kLanes <= width; c += kLanes) sum = hn::MulAdd(hn::LoadU(df, a + c), hn::LoadU(df, b + c), sum);
   float total = hn::GetLane(hn::SumOfLanes(df, sum));
-  for (; c < width; ++c) total += row[c] * row[c];
+  for (; c < width; ++c) total += a[c] * b[c];
   return total;
 }
+
+HWY_INLINE float SumOfSquares(const float* row, size_t width) { return DotRows(row, row, width); }
 
 // What QK-norm multiplies a row by; 1 without it.
 HWY_INLINE float NormScale(const float* row, size_t width, const Norm& norm) {
@@ -244,11 +244,18 @@ HWY_INLINE bool PackRow(const float* HWY_RESTRICT from, size_t width, size_t str
   return spoiled_tail == 0.0f && hn::AllTrue(df, hn::Eq(spoiled, zero));
 }
 
+// Short rows far apart, as in a [B,T,H,d] view, are nothing a hardware prefetcher expects.
+HWY_INLINE void PrefetchRow(const float* row, size_t width) {
+  for (size_t c = 0; c < width; c += 16) hwy::Prefetch(row + c);
+}
+constexpr size_t kPrefetchRows = 8;  // ahead
+
 // Rows [first, last) of a head, then zero rows up to a whole number of kDotRows.
 HWY_INLINE bool PackRows(const HeadRows<const float>& from, size_t first, size_t last, size_t width, size_t stride,
                          const Norm& norm, float* HWY_RESTRICT to) {
   bool finite = true;
   for (size_t r = first; r < last; ++r) {
+    if (r + kPrefetchRows < last) PrefetchRow(from(r + kPrefetchRows), width);
     finite &= PackRow(from(r), width, stride, norm, to + (r - first) * stride);
   }
   const size_t rows = last - first;
@@ -260,19 +267,28 @@ HWY_INLINE bool PackRows(const HeadRows<const float>& from, size_t first, size_t
 // to[c][lane] = packed[lane][c] for a tile of kTile packed rows; width is rounded up to a multiple of 4.
 HWY_INLINE void Transpose(const float* HWY_RESTRICT packed, size_t width, size_t stride, float* HWY_RESTRICT to) {
   const DF df;
-  HWY_ALIGN float quads[4 * kLanes];
-  for (size_t c = 0; c < width; c += 4) {
-    for (size_t v = 0; v < kVecs; ++v) {
-      for (size_t lane = 0; lane < kLanes; ++lane) {
-        std::memcpy(quads + 4 * lane, packed + (v * kLanes + lane) * stride + c, 4 * sizeof(float));
+  // Quads of channels go through a buffer in which those of neighbouring rows are neighbours. Several quads of all rows
+  // at a time: a vector loaded right after the quads it consists of were stored would have to wait for the cache.
+  constexpr size_t kQuads = 4;
+  HWY_ALIGN float quads[kQuads * 4 * kTile];
+  const size_t all = DivideUp(width, 4);
+  for (size_t first = 0; first < all; first += kQuads) {
+    const size_t n = HWY_MIN(kQuads, all - first);
+    for (size_t row = 0; row < kTile; ++row) {
+      for (size_t i = 0; i < n; ++i) {
+        std::memcpy(quads + (i * kTile + row) * 4, packed + row * stride + (first + i) * 4, 4 * sizeof(float));
       }
-      VF c0, c1, c2, c3;
-      hn::LoadInterleaved4(df, quads, c0, c1, c2, c3);
-      float* HWY_RESTRICT at = to + c * kTile + v * kLanes;
-      hn::Store(c0, df, at);
-      hn::Store(c1, df, at + kTile);
-      hn::Store(c2, df, at + 2 * kTile);
-      hn::Store(c3, df, at + 3 * kTile);
+    }
+    for (size_t i = 0; i < n; ++i) {
+      for (size_t v = 0; v < kVecs; ++v) {
+        VF c0, c1, c2, c3;
+        hn::LoadInterleaved4(df, quads + (i * kTile + v * kLanes) * 4, c0, c1, c2, c3);
+        float* HWY_RESTRICT at = to + (first + i) * 4 * kTile + v * kLanes;
+        hn::Store(c0, df, at);
+        hn::Store(c1, df, at + kTile);
+        hn::Store(c2, df, at + 2 * kTile);
+        hn::Store(c3, df, at + 3 * kTile);
+      }
     }
   }
 }
@@ -303,8 +319,7 @@ HWY_INLINE size_t LiveRows(const float* HWY_RESTRICT s, size_t rows, uint16_t* H
   size_t live = 0;
   for (size_t r = 0; r < rows; ++r) {
     const float* HWY_RESTRICT at = s + r * kTile;
-    const MF dead01 =
-        hn::And(hn::Le(hn::Load(df, at), zero), hn::Le(hn::Load(df, at + kLanes), zero));
+    const MF dead01 = hn::And(hn::Le(hn::Load(df, at), zero), hn::Le(hn::Load(df, at + kLanes), zero));
     const MF dead = hn::And(dead01, hn::Le(hn::Load(df, at + 2 * kLanes), zero));
     list[live] = static_cast<uint16_t>(r);
     live += hn::AllTrue(df, dead) ? 0 : 1;
