@@ -102,8 +102,7 @@ void Check(const Problem& problem, const AttentionOptions& options) {
     part.v = wide(one_head(problem.v));
     part.log_gate = wide(last(problem.log_gate));
     const at::Tensor want = AttentionComposed(part.q, part.k, part.v, Gate(part, options), options);
-    const at::Tensor got =
-        last(Attention(problem.q, problem.k, problem.v, Gate(problem, options), options));
+    const at::Tensor got = last(Attention(problem.q, problem.k, problem.v, Gate(problem, options), options));
     const at::Tensor decided = Decided(part, options);
     const at::Tensor error = at::where(decided.unsqueeze(-1), (wide(got) - want).abs(), at::zeros({}, at::kDouble));
     Require(Largest(error) < 1e-5, Format("outputs differ by %.2g", Largest(error)));

@@ -11,22 +11,33 @@
 namespace tra::bench {
 namespace {
 
-// Reads n words as fast as the machine can: integers, so that the compiler may use every vector it has.
-__attribute__((target_clones("avx2", "default"), optimize("O3"))) uint32_t ReadWords(const uint32_t* words, size_t n) {
-  uint32_t sum = 0;
-  for (size_t i = 0; i < n; ++i) sum += words[i];
-  return sum;
+// Reads n floats, a multiple of 16, as fast as the machine can: wide loads into several sums, so that neither the
+// number of loads nor a chain of additions is what takes the time.
+__attribute__((target_clones("avx2", "default"))) uint32_t ReadRow(const float* row, size_t n) {
+  typedef uint32_t Words __attribute__((vector_size(32), aligned(4), may_alias));
+  const auto* at = reinterpret_cast<const Words*>(row);
+  Words sums[4] = {};
+  const size_t vectors = n / 8;
+  size_t i = 0;
+  for (; i + 4 <= vectors; i += 4) {
+    for (size_t j = 0; j < 4; ++j) sums[j] += at[i + j];
+  }
+  for (; i < vectors; ++i) sums[0] += at[i];
+  const Words sum = sums[0] + sums[1] + sums[2] + sums[3];
+  uint32_t total = 0;
+  for (size_t j = 0; j < 8; ++j) total += sum[j];
+  return total;
 }
 
 // All keys, and the values of the kept ones; split over the threads as the decode is.
 class Reader {
  public:
   Reader(const Problem& problem, const at::Tensor& keep) : problem_(problem) {
-    const int64_t heads = keep.size(0), length = keep.size(1);
+    const int64_t heads = keep.size(0);
     for (int64_t h = 0; h < heads; ++h) {
-      for (int64_t j = 0; j < length; ++j) {
-        if (keep[h][j].item<bool>()) kept_.push_back({h, j});
-      }
+      const at::Tensor keys = keep[h].nonzero();
+      const int64_t* at = keys.data_ptr<int64_t>();
+      for (int64_t i = 0; i < keys.size(0); ++i) kept_.push_back({h, at[i]});
       first_.push_back(kept_.size());
     }
   }
@@ -40,11 +51,12 @@ class Reader {
       const auto h = static_cast<int64_t>(task) / parts, part = static_cast<int64_t>(task) % parts;
       const int64_t begin = length * part / parts, end = length * (part + 1) / parts;
       uint32_t sum = 0;
-      for (int64_t j = begin; j < end; ++j) sum += Row(problem_.k, h, j, width);
+      // A head's keys are one piece of memory here.
+      sum += ReadRow(Row(problem_.k, h, begin), static_cast<size_t>((end - begin) * width));
       const size_t from = h == 0 ? 0 : first_[static_cast<size_t>(h) - 1];
       const size_t n = first_[static_cast<size_t>(h)] - from;
       for (size_t i = from + n * part / parts; i < from + n * (part + 1) / parts; ++i) {
-        sum += Row(problem_.v, kept_[i].head, kept_[i].key, width);
+        sum += ReadRow(Row(problem_.v, kept_[i].head, kept_[i].key), static_cast<size_t>(width));
       }
       sums[task] = sum;
     });
@@ -60,9 +72,8 @@ class Reader {
   struct Place {
     int64_t head, key;
   };
-  static uint32_t Row(const at::Tensor& x, int64_t head, int64_t key, int64_t width) {
-    const float* row = x.data_ptr<float>() + head * x.stride(1) + key * x.stride(2);
-    return ReadWords(reinterpret_cast<const uint32_t*>(row), static_cast<size_t>(width));
+  static const float* Row(const at::Tensor& x, int64_t head, int64_t key) {
+    return x.data_ptr<float>() + head * x.stride(1) + key * x.stride(2);
   }
   const Problem& problem_;
   std::vector<Place> kept_;
@@ -130,9 +141,9 @@ void RunDecode(const Settings& settings, Report& report) {
   }
   const Rounds rounds(contenders, rounds_wanted);
   for (size_t i = 1; i < problems.size(); ++i) {
-    report.Goal(Format("context %lld (%.3f ms)", static_cast<long long>(problems[i].k.size(2)),
-                       1e3 * rounds.Seconds(i).median),
-                rounds.TimeRatio(i, 0), "<=", 1.2);
+    report.Goal(
+        Format("context %lld (%.3f ms)", static_cast<long long>(problems[i].k.size(2)), 1e3 * rounds.Seconds(i).median),
+        rounds.TimeRatio(i, 0), "<=", 1.2);
   }
 }
 

@@ -58,8 +58,9 @@ void RunSpeed(const Settings& settings, Report& report) {
   const AttentionOptions tra_stop = Options(ScoreRule::kThreshold, kDefaultStopEps);
   const AttentionOptions softmax = Options(ScoreRule::kSoftmax, kStopNever);
 
-  report.Section("Speed: gates sigmoid(N(2,1)), early stop off unless said; GFLOP/s count 4*B*H*T*T/2*d forward, 3.5 "
-                 "times that for both");
+  report.Section(
+      "Speed: gates sigmoid(N(2,1)), early stop off unless said; GFLOP/s count 4*B*H*T*T/2*d forward, 3.5 "
+      "times that for both");
   {
     const Problem problem = Problem::Draw(1, 8, settings.quick ? 2048 : 4096, 64);
     Check(problem, tra);

@@ -22,7 +22,8 @@ void RunStop(const Settings& settings, Report& report) {
   const AttentionOptions off = Options(ScoreRule::kThreshold, kStopNever);
   {
     const int64_t length = settings.quick ? 4096 : 16384;
-    report.Section(Format("Early stop: batch 1, 2 heads, T %lld, d 64, every gate 0.5", static_cast<long long>(length)));
+    report.Section(
+        Format("Early stop: batch 1, 2 heads, T %lld, d 64, every gate 0.5", static_cast<long long>(length)));
     Problem problem = Problem::Draw(1, 2, length, 64);
     problem.SetGate(0.5);
     CheckStop(problem, kDefaultStopEps);
@@ -36,8 +37,9 @@ void RunStop(const Settings& settings, Report& report) {
   }
   if (settings.quick) return;
 
-  report.Section("Early stop by gate and density of kept keys: batch 1, 2 heads, T 8192, d 64; forward time over that of "
-                 "random keys without the stop");
+  report.Section(
+      "Early stop by gate and density of kept keys: batch 1, 2 heads, T 8192, d 64; forward time over that of "
+      "random keys without the stop");
   const Problem random = Problem::Draw(1, 2, 8192, 64);
   for (const double density : {-1.0, 0.9, 0.3, 0.1, 0.02}) {
     for (const double gate : {0.5, 0.9, 0.99, 0.999, 0.9999}) {

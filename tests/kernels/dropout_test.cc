@@ -73,8 +73,8 @@ TEST(Dropout, OffMeansOff) {
   AttentionOptions none;
   AttentionOptions zero;
   zero.dropout_on = DropoutOn::kLogits;
-  EXPECT_TRUE(BitEqual(Problem({1, 1, 50, 50, 8, 8}, none).Forward().out,
-                       Problem({1, 1, 50, 50, 8, 8}, zero).Forward().out));
+  EXPECT_TRUE(
+      BitEqual(Problem({1, 1, 50, 50, 8, 8}, none).Forward().out, Problem({1, 1, 50, 50, 8, 8}, zero).Forward().out));
 }
 
 }  // namespace

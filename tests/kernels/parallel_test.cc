@@ -28,9 +28,10 @@ TEST(ThreadPool, DefaultsToOneWorkerPerCore) { EXPECT_GE(ThreadPool(0).Workers()
 
 TEST(ThreadPool, RethrowsAndGoesOn) {
   ThreadPool pool(3);
-  EXPECT_THROW(pool.Run(100, [](size_t task, size_t) {
-    if (task == 50) throw std::runtime_error("task 50");
-  }),
+  EXPECT_THROW(pool.Run(100,
+                        [](size_t task, size_t) {
+                          if (task == 50) throw std::runtime_error("task 50");
+                        }),
                std::runtime_error);
   std::atomic<int> count{0};
   pool.Run(10, [&](size_t, size_t) { ++count; });

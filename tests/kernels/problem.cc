@@ -45,7 +45,8 @@ class Tensor {
     ptrdiff_t batch, head, row;
   };
   Steps Strides() const {
-    const auto w = static_cast<ptrdiff_t>(width_), r = static_cast<ptrdiff_t>(rows_), h = static_cast<ptrdiff_t>(heads_);
+    const auto w = static_cast<ptrdiff_t>(width_), r = static_cast<ptrdiff_t>(rows_),
+               h = static_cast<ptrdiff_t>(heads_);
     if (layout_ == Layout::kHeadFirst) return {h * r * w, r * w, w};
     return {r * h * w, w, h * w};
   }

@@ -1,6 +1,7 @@
 // Decode: a few queries against a long cache. Bound by memory, so channels stand in the lanes and each key is read
-// once, values only where kept. A head's keys are cut into segments, counted from the right; each gives a partial
-// result with counts of its own, and partial results are joined from right to left (docs/kernels.md, "Joining").
+// once. A head's keys are cut into segments, counted from the right; each gives a partial result with counts of its
+// own, and partial results are joined from right to left until the rest is negligible (docs/kernels.md, "Joining").
+// Within a segment keys are read upwards, because hardware prefetches ascending addresses three times as fast.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -26,9 +27,18 @@ HWY_BEFORE_NAMESPACE();
 namespace tra {
 namespace HWY_NAMESPACE {
 
-constexpr size_t kDecodeBlock = 64;     // keys scored at a time
-constexpr size_t kDecodeSegment = 512;  // fixed: the result must not depend on the number of workers
-constexpr size_t kDecodeKeys = 4;       // keys scored together
+constexpr size_t kDecodeBlock = 256;  // keys scored at a time
+constexpr size_t kDecodeKeys = 4;     // keys scored, and values added, together
+
+// Segments are fixed by the number of keys alone: the result must not depend on the number of workers. The nearest ones
+// are short, so that strong gates stop early; the others long enough to read well.
+constexpr size_t kFirstSegment = 128, kLargestSegment = 1024;
+
+// How many keys, from the right, the segments up to and including this one hold.
+constexpr size_t SegmentReach(size_t segment) {
+  return segment <= 3 ? kFirstSegment << segment : kLargestSegment * (segment - 2);
+}
+static_assert(SegmentReach(3) == kLargestSegment, "segments double up to the largest");
 
 // The softmax sums over some keys of one query, the nearest kept key having count 0.
 struct Partial {
@@ -36,6 +46,14 @@ struct Partial {
   float max2 = kLowest;
   float sum = 0.0f;
   Floats out;  // [stride], the sum of weight * value
+};
+
+// The kept keys of a block, nearest first, whose values are still on their way from memory.
+struct Pending {
+  size_t n = 0;
+  float decay = 1.0f;  // of all that lies to the left of the block
+  const float* value[kDecodeBlock];
+  HWY_ALIGN float weight[kDecodeBlock];
 };
 
 class Decode {
@@ -51,7 +69,11 @@ class Decode {
         k_stride_(PackedStride(shape_.width)),
         v_stride_(PackedStride(shape_.value_width)) {}
 
-  size_t Segments() const { return DivideUp(shape_.keys, kDecodeSegment); }
+  size_t Segments() const {
+    size_t segments = 1;
+    while (SegmentReach(segments - 1) < shape_.keys) ++segments;
+    return segments;
+  }
   bool MayStop() const { return stop_eps_ != kStopNever; }
 
   Partial Empty() const {
@@ -105,41 +127,40 @@ class Decode {
   // The partial results of one segment for every query.
   std::vector<Partial> Segment(size_t batch, size_t head, size_t segment) const {
     const size_t begin = SegmentBegin(segment);
-    const size_t end = shape_.keys - segment * kDecodeSegment;
+    const size_t end = segment == 0 ? shape_.keys : SegmentBegin(segment - 1);
     const size_t past = shape_.keys - shape_.queries;
+    const HeadRows<const float> k = OfHead(args_.k, batch, head), v = OfHead(args_.v, batch, head);
     const Norm norm{options_.qk_norm, options_.norm_eps};
-    Floats q = AllocateFloats(shape_.queries * k_stride_);
+    const Floats q = AllocateFloats(shape_.queries * k_stride_);
     std::vector<Partial> parts;
-    std::vector<bool> done(shape_.queries, false);
     for (size_t i = 0; i < shape_.queries; ++i) {
       PackRow(args_.q(batch, head, i), shape_.width, k_stride_, norm, q.get() + i * k_stride_);
       parts.push_back(Empty());
       if (scoring_.bounded) parts.back().max2 = scoring_.bound2;
     }
+    std::vector<Pending> pending(shape_.queries);
     HWY_ALIGN float dots[kDecodeBlock];
     HWY_ALIGN float squares[kDecodeBlock];
-    for (size_t block_end = end; block_end > begin;) {
-      const size_t block = std::max(begin, block_end >= kDecodeBlock ? block_end - kDecodeBlock : 0);
-      bool have_squares = false;
+    for (size_t block = begin; block < end; block += kDecodeBlock) {
+      const size_t block_end = std::min(block + kDecodeBlock, end);
+      bool have_squares = !options_.qk_norm;
       for (size_t i = 0; i < shape_.queries; ++i) {
         const size_t visible = std::min(block_end, past + i + 1);
-        if (done[i] || visible <= block) continue;
-        Score(batch, head, block, block_end, q.get() + i * k_stride_, dots, have_squares ? nullptr : squares);
+        if (visible <= block) continue;
+        Score(k, block, block_end, q.get() + i * k_stride_, pending[i], dots, have_squares ? nullptr : squares);
         have_squares = true;
-        const float gate2 = Gate2(batch, head, i);
-        Weigh(batch, head, block, visible - block, gate2, dots, squares, parts[i]);
-        done[i] = Negligible(parts[i], gate2, block - begin);
+        AddValues(pending[i], parts[i]);  // of the block before, asked for meanwhile
+        Weigh(v, block, visible - block, Gate2(batch, head, i), dots, squares, parts[i], pending[i]);
       }
-      if (std::all_of(done.begin(), done.end(), [](bool each) { return each; })) break;
-      block_end = block;
     }
+    for (size_t i = 0; i < shape_.queries; ++i) AddValues(pending[i], parts[i]);
     return parts;
   }
 
  private:
   size_t SegmentBegin(size_t segment) const {
-    const size_t to = (segment + 1) * kDecodeSegment;
-    return shape_.keys > to ? shape_.keys - to : 0;
+    const size_t reach = SegmentReach(segment);
+    return shape_.keys > reach ? shape_.keys - reach : 0;
   }
 
   float Gate2(size_t batch, size_t head, size_t query) const {
@@ -148,34 +169,36 @@ class Decode {
     return gate2 < kStrongestGate2 ? kStrongestGate2 : gate2;
   }
 
-  // dots[r] = q . k for the keys [begin, end), and squares[r] = k . k where wanted.
-  void Score(size_t batch, size_t head, size_t begin, size_t end, const float* HWY_RESTRICT q, float* HWY_RESTRICT dots,
-             float* HWY_RESTRICT squares) const {
-    size_t key = begin;
+  // dots[r] = q . k for the keys [begin, end), and squares[r] = k . k where wanted. Meanwhile asks for the values
+  // pending from the block before, a few at a time, so that they do not queue before the keys.
+  void Score(const HeadRows<const float>& k, size_t begin, size_t end, const float* HWY_RESTRICT q,
+             const Pending& pending, float* HWY_RESTRICT dots, float* HWY_RESTRICT squares) const {
+    size_t key = begin, asked = 0;
+    const size_t ask = DivideUp(pending.n, kDecodeBlock / kDecodeKeys);
     for (; key + kDecodeKeys <= end; key += kDecodeKeys) {
-      ScoreKeys<kDecodeKeys>(batch, head, key, q, dots + (key - begin), Wanted(squares, key - begin));
+      for (const size_t last = std::min(asked + ask, pending.n); asked < last; ++asked) {
+        PrefetchRow(pending.value[asked], shape_.value_width);
+      }
+      ScoreKeys<kDecodeKeys>(k, key, q, dots + (key - begin), squares, key - begin);
     }
-    for (; key < end; ++key) ScoreKeys<1>(batch, head, key, q, dots + (key - begin), Wanted(squares, key - begin));
-  }
-  float* Wanted(float* squares, size_t r) const {
-    return squares == nullptr || !options_.qk_norm ? nullptr : squares + r;
+    for (; key < end; ++key) ScoreKeys<1>(k, key, q, dots + (key - begin), squares, key - begin);
   }
 
   template <size_t kKeys>
-  HWY_INLINE void ScoreKeys(size_t batch, size_t head, size_t key, const float* HWY_RESTRICT q,
-                            float* HWY_RESTRICT dots, float* HWY_RESTRICT squares) const {
-    if (squares != nullptr) return ScoreKeysImpl<kKeys, true>(batch, head, key, q, dots, squares);
-    ScoreKeysImpl<kKeys, false>(batch, head, key, q, dots, squares);
+  HWY_INLINE void ScoreKeys(const HeadRows<const float>& k, size_t key, const float* HWY_RESTRICT q,
+                            float* HWY_RESTRICT dots, float* squares, size_t r) const {
+    if (squares != nullptr) return ScoreKeysImpl<kKeys, true>(k, key, q, dots, squares + r);
+    ScoreKeysImpl<kKeys, false>(k, key, q, dots, nullptr);
   }
 
   template <size_t kKeys, bool kSquares>
-  HWY_INLINE void ScoreKeysImpl(size_t batch, size_t head, size_t key, const float* HWY_RESTRICT q,
+  HWY_INLINE void ScoreKeysImpl(const HeadRows<const float>& k, size_t key, const float* HWY_RESTRICT q,
                                 float* HWY_RESTRICT dots, float* HWY_RESTRICT squares) const {
     const DF df;
     const float* row[kKeys];
     VF dot[kKeys], square[kKeys];
     for (size_t i = 0; i < kKeys; ++i) {
-      row[i] = args_.k(batch, head, key + i);
+      row[i] = k(key + i);
       dot[i] = square[i] = hn::Zero(df);
     }
     const size_t whole = shape_.width / kLanes * kLanes;
@@ -183,92 +206,142 @@ class Decode {
       const VF x = hn::Load(df, q + c);
 #pragma GCC unroll 8
       for (size_t i = 0; i < kKeys; ++i) {
-        const VF k = hn::LoadU(df, row[i] + c);
-        dot[i] = hn::MulAdd(k, x, dot[i]);
-        if (kSquares) square[i] = hn::MulAdd(k, k, square[i]);
+        const VF k_row = hn::LoadU(df, row[i] + c);
+        dot[i] = hn::MulAdd(k_row, x, dot[i]);
+        if (kSquares) square[i] = hn::MulAdd(k_row, k_row, square[i]);
       }
     }
-    for (size_t i = 0; i < kKeys; ++i) {
-      float sum = hn::GetLane(hn::SumOfLanes(df, dot[i]));
-      for (size_t c = whole; c < shape_.width; ++c) sum += q[c] * row[i][c];
-      dots[i] = sum;
-      if (kSquares) {
-        float all = hn::GetLane(hn::SumOfLanes(df, square[i]));
-        for (size_t c = whole; c < shape_.width; ++c) all += row[i][c] * row[i][c];
-        squares[i] = all;
+    SumEach<kKeys>(dot, dots);
+    if (kSquares) SumEach<kKeys>(square, squares);
+    for (size_t i = 0; i < kKeys && whole < shape_.width; ++i) {
+      for (size_t c = whole; c < shape_.width; ++c) {
+        dots[i] += q[c] * row[i][c];
+        if (kSquares) squares[i] += row[i][c] * row[i][c];
       }
     }
   }
 
-  // Adds the keys [first_key, first_key + rows) to a partial result.
-  void Weigh(size_t batch, size_t head, size_t first_key, size_t rows, float gate2, const float* HWY_RESTRICT dots,
-             const float* HWY_RESTRICT squares, Partial& partial) const {
+  // to[i] = the sum of v[i]'s lanes.
+  template <size_t kKeys>
+  static HWY_INLINE void SumEach(const VF* v, float* HWY_RESTRICT to) {
     const DF df;
-    // Kept keys, nearest first: their counts are then consecutive.
-    uint32_t kept[kDecodeBlock];
-    HWY_ALIGN float y[kDecodeBlock];
+#if HWY_TARGET != HWY_SCALAR
+    if constexpr (kKeys == 4) {
+      const hn::Repartition<double, DF> pairs;
+      const auto join = [&](VF a, VF b) HWY_ATTR {  // sums of halves of each block of 4: a b a b
+        return hn::Add(hn::InterleaveLower(df, a, b), hn::InterleaveUpper(df, a, b));
+      };
+      const auto low = hn::BitCast(pairs, join(v[0], v[1])), high = hn::BitCast(pairs, join(v[2], v[3]));
+      return SumBlocks(df,
+                       hn::Add(hn::BitCast(df, hn::InterleaveLower(pairs, low, high)),
+                               hn::BitCast(df, hn::InterleaveUpper(pairs, low, high))),
+                       to);
+    }
+#endif
+    for (size_t i = 0; i < kKeys; ++i) to[i] = hn::GetLane(hn::SumOfLanes(df, v[i]));
+  }
+
+#if HWY_TARGET != HWY_SCALAR
+  template <class D>
+  static HWY_INLINE void SumBlocks(D d, hn::Vec<D> v, float* HWY_RESTRICT to) {
+    if constexpr (hn::MaxLanes(D()) <= 4) {
+      hn::StoreU(v, d, to);
+    } else {
+      const hn::Half<D> half;
+      SumBlocks(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)), to);
+    }
+  }
+#endif
+
+  // Puts the keys [first_key, first_key + rows) to the right of a partial result: its sums at once, the values later.
+  void Weigh(const HeadRows<const float>& v, size_t first_key, size_t rows, float gate2, const float* HWY_RESTRICT dots,
+             const float* HWY_RESTRICT squares, Partial& partial, Pending& pending) const {
+    const DF df;
+    // Kept keys, nearest first: their counts are then 0, 1, 2, ...
+    float* HWY_RESTRICT y = pending.weight;
     HWY_ALIGN float lengths[kDecodeBlock];
     size_t n = 0;
     for (size_t r = rows; r-- > 0;) {
-      kept[n] = static_cast<uint32_t>(r);
+      pending.value[n] = v(first_key + r);
       y[n] = dots[r];
-      if (options_.qk_norm) lengths[n] = squares[r];
+      lengths[n] = squares[r];
       n += !threshold_ || !(dots[r] <= 0.0f) ? 1 : 0;
     }
+    pending.n = n;
     if (n == 0) return;
-    for (size_t i = 0; i < n; ++i) {
-      // A kept key's value is wanted soon.
-      hwy::Prefetch(args_.v(batch, head, first_key + kept[i]));
-    }
     const size_t padded = RoundUp(n, kLanes);
-    for (size_t i = n; i < padded; ++i) {
-      y[i] = 0.0f;
-      lengths[i] = 1.0f;
-    }
+    for (size_t i = n; i < padded; ++i) y[i] = lengths[i] = 1.0f;
     const VF scale = hn::Set(df, scoring_.scale2);
     const VF mean = hn::Set(df, 1.0f / static_cast<float>(shape_.width));
     const VF norm_eps = hn::Set(df, options_.norm_eps);
     const VF gate = hn::Set(df, gate2);
     const VF minus_inf = hn::Set(df, -std::numeric_limits<float>::infinity());
-    VF max = hn::Set(df, partial.max2);
+    VF max = hn::Set(df, kLowest);
     for (size_t i = 0; i < padded; i += kLanes) {
       VF s = hn::Mul(hn::Load(df, y + i), scale);
       if (options_.qk_norm) s = hn::Div(s, hn::Sqrt(hn::MulAdd(hn::Load(df, lengths + i), mean, norm_eps)));
       const VF index = hn::Iota(df, static_cast<float>(i));
-      const VF logit = hn::MulAdd(hn::Add(index, hn::Set(df, partial.count)), gate, s);
       const MF absent = hn::Ge(index, hn::Set(df, static_cast<float>(n)));
-      const VF present = hn::IfThenElse(absent, minus_inf, logit);
-      max = hn::Max(max, present);
-      hn::Store(present, df, y + i);
+      const VF logit = hn::IfThenElse(absent, minus_inf, hn::MulAdd(index, gate, s));
+      max = hn::Max(max, logit);
+      hn::Store(logit, df, y + i);
     }
-    float new_max = partial.max2;
+    const float left_max = partial.max2 + static_cast<float>(n) * gate2;
     if (!scoring_.bounded) {
-      new_max = hn::GetLane(hn::MaxOfLanes(df, max));
-      if (new_max > partial.max2) Shrink(std::exp2(partial.max2 - new_max), partial);
-      partial.max2 = new_max;
+      const float block_max = hn::GetLane(hn::MaxOfLanes(df, max));
+      partial.max2 = block_max >= left_max ? block_max : left_max;
     }
+    pending.decay = std::exp2(left_max - partial.max2);
     VF sum = hn::Zero(df);
     for (size_t i = 0; i < padded; i += kLanes) {
-      const VF p = Exp2(hn::Sub(hn::Load(df, y + i), hn::Set(df, new_max)));
+      const VF p = Exp2(hn::Sub(hn::Load(df, y + i), hn::Set(df, partial.max2)));
       sum = hn::Add(sum, p);
       hn::Store(p, df, y + i);
     }
-    partial.sum += hn::GetLane(hn::SumOfLanes(df, sum));
+    partial.sum = partial.sum * pending.decay + hn::GetLane(hn::SumOfLanes(df, sum));
     partial.count += static_cast<float>(n);
-    for (size_t i = 0; i < n; ++i) {
-      if (y[i] == 0.0f) continue;  // too far to matter
-      AddScaled(args_.v(batch, head, first_key + kept[i]), y[i], partial.out.get());
-    }
   }
 
-  void AddScaled(const float* HWY_RESTRICT value, float weight, float* HWY_RESTRICT out) const {
+  void AddValues(Pending& pending, Partial& partial) const {
+    if (pending.n == 0) return;
+    // A weight of 0 is too far away to matter, and its value is not multiplied: it might be Inf. Within a block weights
+    // need not fall, so the zeros may be anywhere.
+    size_t n = 0;
+    for (size_t i = 0; i < pending.n; ++i) {
+      pending.value[n] = pending.value[i];
+      pending.weight[n] = pending.weight[i];
+      n += pending.weight[i] == 0.0f ? 0 : 1;
+    }
+    pending.n = 0;
+    float* out = partial.out.get();
+    if (pending.decay != 1.0f) {
+      for (size_t c = 0; c < shape_.value_width; ++c) out[c] *= pending.decay;
+    }
+    size_t i = 0;
+    for (; i + kDecodeKeys <= n; i += kDecodeKeys) AddRows<kDecodeKeys>(pending, i, out);
+    for (; i < n; ++i) AddRows<1>(pending, i, out);
+  }
+
+  template <size_t kRows>
+  HWY_INLINE void AddRows(const Pending& pending, size_t first, float* HWY_RESTRICT out) const {
     const DF df;
-    const VF w = hn::Set(df, weight);
+    const float* row[kRows];
+    const float* weights = pending.weight + first;
+    VF weight[kRows];
+    for (size_t i = 0; i < kRows; ++i) {
+      row[i] = pending.value[first + i];
+      weight[i] = hn::Set(df, weights[i]);
+    }
     size_t c = 0;
     for (; c + kLanes <= shape_.value_width; c += kLanes) {
-      hn::Store(hn::MulAdd(w, hn::LoadU(df, value + c), hn::Load(df, out + c)), df, out + c);
+      VF sum = hn::Load(df, out + c);
+#pragma GCC unroll 8
+      for (size_t i = 0; i < kRows; ++i) sum = hn::MulAdd(weight[i], hn::LoadU(df, row[i] + c), sum);
+      hn::Store(sum, df, out + c);
     }
-    for (; c < shape_.value_width; ++c) out[c] += weight * value[c];
+    for (; c < shape_.value_width; ++c) {
+      for (size_t i = 0; i < kRows; ++i) out[c] += weights[i] * row[i][c];
+    }
   }
 
   void Shrink(float by, Partial& partial) const {

@@ -4,6 +4,7 @@
 #define TRA_KERNELS_PHILOX_H_
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -42,7 +43,7 @@ inline uint32_t DropoutBits(uint64_t seed, size_t head_index, size_t position, s
 // A place is dropped when its bits are below this. A wish for some dropout, however small, gives some.
 inline uint32_t DropoutThreshold(float p) {
   if (!(p > 0.0f)) return 0;
-  const auto threshold = static_cast<uint32_t>(p * 65536.0f + 0.5f);
+  const auto threshold = static_cast<uint32_t>(std::lround(p * 65536.0f));
   return threshold == 0 ? 1 : threshold;
 }
 

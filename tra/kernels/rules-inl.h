@@ -3,8 +3,9 @@
 //
 // A rule lives for one vector of queries and walks their keys from right to left:
 //   Logit(s, scale, offset, key)  s * scale + (the rule's own terms) + offset, in units of log2
-//   Next(drop)                    moves on to the next key; `drop` marks the lanes that did not keep this one
 //   Grad(d_logit)                 collects the gradient of the rule's own inputs, before Next
+//   Next(drop)                    moves on to the next key; `drop` marks the lanes that did not keep this one
+// Rules without a threshold get Grad and Next only where some lanes stand before the key, so they must not need them.
 //   Save                          puts back what must outlive the block of keys
 #if defined(TRA_KERNELS_RULES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRA_KERNELS_RULES_INL_H_
@@ -51,7 +52,6 @@ struct SoftmaxRule {
 
   SoftmaxRule(const TileLanes& /*tile*/, size_t /*v*/) {}
   HWY_INLINE VF Logit(VF s, VF scale, VF offset, size_t /*key*/) const { return hn::MulAdd(s, scale, offset); }
-  HWY_INLINE void Next() {}
   HWY_INLINE void Next(MF /*drop*/) {}
   HWY_INLINE void Grad(VF /*d_logit*/) {}
   void Save(const TileLanes& /*tile*/, size_t /*v*/) const {}

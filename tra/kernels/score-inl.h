@@ -111,9 +111,8 @@ HWY_INLINE void WeighTileImpl(const Scoring& scoring, const KeyRows& keys, const
         rule.Next(drop);
         if constexpr (kBounded) return weigh(Exp2Unless(drop, y), r);
         y = hn::IfThenElse(drop, minus_inf, y);
-      } else {
-        rule.Next();
-        if constexpr (kBounded) return weigh(Exp2(y), r);
+      } else if constexpr (kBounded) {
+        return weigh(Exp2(y), r);
       }
       max = hn::Max(max, y);
       hn::Store(y, df, column + r * kTile);
@@ -174,9 +173,6 @@ HWY_INLINE void GradTileImpl(const Scoring& scoring, const KeyRows& keys, const 
         d = hn::IfThenZeroElse(drop, d);
         rule.Grad(d);
         rule.Next(drop);
-      } else {
-        rule.Grad(d);
-        rule.Next();
       }
       hn::Store(p, df, s_at);
       hn::Store(d, df, d_at);

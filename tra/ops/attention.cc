@@ -22,9 +22,7 @@ at::Tensor WithAdjacentChannels(const at::Tensor& x) {
 }
 
 // Of [B,H,T,d], or of [B,H,T] as one channel.
-Rows<const float> View(const at::Tensor& x) {
-  return {x.data_ptr<float>(), x.stride(0), x.stride(1), x.stride(2)};
-}
+Rows<const float> View(const at::Tensor& x) { return {x.data_ptr<float>(), x.stride(0), x.stride(1), x.stride(2)}; }
 Rows<float> MutableView(const at::Tensor& x) { return {x.data_ptr<float>(), x.stride(0), x.stride(1), x.stride(2)}; }
 
 // [B,H,T,d] laid out as [B,T,H,d] where x is: the projections around attention then need no copy.

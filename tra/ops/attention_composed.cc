@@ -54,10 +54,10 @@ at::Tensor AttentionComposed(const at::Tensor& q, const at::Tensor& k, const at:
   const bool threshold = options.rule == ScoreRule::kThreshold;
   const bool drops = options.dropout_p > 0 && options.dropout_on != DropoutOn::kNone;
   const double keep_scale = 1.0 / (1.0 - static_cast<double>(options.dropout_p));
-  const at::Tensor dropped = drops ? DropoutMask(q.size(0), q.size(1), queries, keys, options.dropout_p,
-                                                 static_cast<int64_t>(options.seed))
-                                         .to(q.device())
-                                   : at::Tensor();
+  const at::Tensor dropped =
+      drops ? DropoutMask(q.size(0), q.size(1), queries, keys, options.dropout_p, static_cast<int64_t>(options.seed))
+                  .to(q.device())
+            : at::Tensor();
 
   const auto norm = [&](const at::Tensor& x) { return options.qk_norm ? RmsNorm(wide(x), options.norm_eps) : wide(x); };
   const at::Tensor s = at::matmul(norm(q), norm(k).transpose(-2, -1)) / std::sqrt(static_cast<double>(q.size(3)));

@@ -11,6 +11,25 @@ AttentionShape ShapeOf(const at::Tensor& q, const at::Tensor& k, const at::Tenso
   return {size(q, 0), size(q, 1), size(q, 2), size(k, 2), size(q, 3), size(v, 3)};
 }
 
+namespace {
+
+// [B,H,T]. A plain loop for fp32: in a decode step a chain of tensor operations would cost as much as the step.
+bool AnyPositive(const at::Tensor& x) {
+  if (x.scalar_type() != at::kFloat) return x.numel() > 0 && x.gt(0).any().item<bool>();
+  const float* data = x.data_ptr<float>();
+  for (int64_t b = 0; b < x.size(0); ++b) {
+    for (int64_t h = 0; h < x.size(1); ++h) {
+      const float* at = data + b * x.stride(0) + h * x.stride(1);
+      for (int64_t t = 0; t < x.size(2); ++t) {
+        if (at[t * x.stride(2)] > 0.0f) return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 void CheckAttention(const char* name, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                     const at::Tensor& log_gate, const AttentionOptions& options) {
   const bool gated = options.rule == ScoreRule::kThreshold;
@@ -46,12 +65,10 @@ void CheckAttention(const char* name, const at::Tensor& q, const at::Tensor& k, 
   } catch (const std::invalid_argument& error) {
     TORCH_CHECK_VALUE(false, name, ": ", error.what());
   }
-  if (gated && log_gate.device().is_cpu() && log_gate.numel() > 0) {
-    // A gate above 1 would grow with distance, which no bound survives. NaN passes: it must reach the output. Elsewhere
-    // than on the CPU the question would make the device wait.
-    TORCH_CHECK_VALUE(!log_gate.gt(0).any().item<bool>(), name,
-                      ": log_gate must be at most 0, the log of a gate in (0, 1]; pass logsigmoid(...), not its input");
-  }
+  // A gate above 1 would grow with distance, which no bound survives. NaN passes: it must reach the output. Elsewhere
+  // than on the CPU the question would make the device wait.
+  TORCH_CHECK_VALUE(!gated || !log_gate.device().is_cpu() || !AnyPositive(log_gate), name,
+                    ": log_gate must be at most 0, the log of a gate in (0, 1]; pass logsigmoid(...), not its input");
 }
 
 DropoutOn ParseDropoutOn(const std::string& name) {

@@ -25,12 +25,12 @@ AttentionOptions SoftmaxOptions(bool qk_norm, double dropout_p, int64_t seed) {
 }
 
 at::Tensor TraOp(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& log_gate,
-                 bool qk_norm, double dropout_p, std::string dropout_on, int64_t seed, double stop_eps) {
+                 bool qk_norm, double dropout_p, const std::string& dropout_on, int64_t seed, double stop_eps) {
   return Attention(q, k, v, log_gate, TraOptions(qk_norm, dropout_p, dropout_on, seed, stop_eps));
 }
 
 at::Tensor TraComposedOp(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& log_gate,
-                         bool qk_norm, double dropout_p, std::string dropout_on, int64_t seed, double stop_eps) {
+                         bool qk_norm, double dropout_p, const std::string& dropout_on, int64_t seed, double stop_eps) {
   return AttentionComposed(q, k, v, log_gate, TraOptions(qk_norm, dropout_p, dropout_on, seed, stop_eps));
 }
 
@@ -76,9 +76,8 @@ TORCH_LIBRARY(tra, library) {
       "softmax_attention_composed(Tensor q, Tensor k, Tensor v, *, bool qk_norm=False, float dropout_p=0.0, "
       "int seed=0) -> Tensor",
       &SoftmaxComposedOp);
-  library.def(
-      "softmax_attention_decode(Tensor q, Tensor k_cache, Tensor v_cache, *, bool qk_norm=False) -> Tensor",
-      &SoftmaxDecodeOp);
+  library.def("softmax_attention_decode(Tensor q, Tensor k_cache, Tensor v_cache, *, bool qk_norm=False) -> Tensor",
+              &SoftmaxDecodeOp);
   library.def("dropout_mask(int batch, int heads, int queries, int keys, float p, int seed) -> Tensor", &DropoutMask);
 }
 
