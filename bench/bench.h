@@ -3,6 +3,7 @@
 #define TRA_BENCH_BENCH_H_
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 
 #include <stdexcept>
 

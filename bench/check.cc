@@ -80,7 +80,7 @@ void Require(bool right, const std::string& what) {
 }
 
 void Forward(const Problem& problem, const AttentionOptions& options) {
-  const at::NoGradGuard no_grad;
+  const c10::NoGradGuard no_grad;
   Attention(problem.q, problem.k, problem.v, Gate(problem, options), options);
 }
 
@@ -91,7 +91,7 @@ void Both(const Problem& problem, const AttentionOptions& options, bool composed
 void Check(const Problem& problem, const AttentionOptions& options) {
   const auto wide = [](const at::Tensor& x) { return x.to(at::kDouble); };
   {
-    const at::NoGradGuard no_grad;
+    const c10::NoGradGuard no_grad;
     const int64_t length = problem.q.size(2);
     const int64_t rows = std::min<int64_t>(48, length);
     const auto one_head = [](const at::Tensor& x) { return x.narrow(0, 0, 1).narrow(1, 0, 1); };

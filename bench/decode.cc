@@ -92,12 +92,12 @@ Problem DrawCache(int64_t heads, int64_t length) {
 }
 
 at::Tensor Decode(const Problem& problem, const AttentionOptions& options) {
-  const at::NoGradGuard no_grad;
+  const c10::NoGradGuard no_grad;
   return AttentionDecodeStep(problem.q, problem.k, problem.v, problem.log_gate, options);
 }
 
 void CheckDecode(const Problem& problem, const AttentionOptions& options) {
-  const at::NoGradGuard no_grad;
+  const c10::NoGradGuard no_grad;
   const auto wide = [](const at::Tensor& x) { return x.to(at::kDouble); };
   const at::Tensor want =
       AttentionComposed(wide(problem.q), wide(problem.k), wide(problem.v), wide(problem.log_gate), options);

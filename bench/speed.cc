@@ -77,7 +77,7 @@ void RunSpeed(const Settings& settings, Report& report) {
         {"TRA both, stop on", [&] { Both(problem, tra_stop); }},
         {"composed forward",
          [&] {
-           const at::NoGradGuard no_grad;
+           const c10::NoGradGuard no_grad;
            AttentionComposed(problem.q, problem.k, problem.v, problem.log_gate, tra);
          },
          std::max(1, slow / 3)},
@@ -85,7 +85,7 @@ void RunSpeed(const Settings& settings, Report& report) {
     };
 #if TORCH_VERSION_MAJOR >= 2
     contenders.push_back({"torch SDPA forward", [&] {
-                            const at::NoGradGuard no_grad;
+                            const c10::NoGradGuard no_grad;
                             at::scaled_dot_product_attention(problem.q, problem.k, problem.v, {}, 0.0, true);
                           }});
 #endif

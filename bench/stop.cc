@@ -6,7 +6,7 @@ namespace tra::bench {
 namespace {
 
 void CheckStop(const Problem& problem, float eps) {
-  const at::NoGradGuard no_grad;
+  const c10::NoGradGuard no_grad;
   const auto run = [&](float stop_eps) {
     return Attention(problem.q, problem.k, problem.v, problem.log_gate, Options(ScoreRule::kThreshold, stop_eps));
   };

@@ -2,6 +2,7 @@
 #include "tra/ops/attention.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
@@ -55,14 +56,14 @@ TEST(Attention, WithoutGradientsGivesTheSameBits) {
   const Inputs x = Draw(70, 70);
   const at::Tensor recorded = Attention(x.q, x.k, x.v, x.log_gate, {});
   EXPECT_TRUE(recorded.requires_grad());
-  const at::NoGradGuard no_grad;
+  const c10::NoGradGuard no_grad;
   const at::Tensor plain = Attention(x.q, x.k, x.v, x.log_gate, {});
   EXPECT_FALSE(plain.requires_grad());
   EXPECT_TRUE(recorded.equal(plain));
 }
 
 TEST(Attention, ExpandedInputsAreReadThroughTheirStrides) {
-  const at::NoGradGuard no_grad;
+  const c10::NoGradGuard no_grad;
   const Inputs x = Draw(30, 30);
   // One key head shared by all: stride 0.
   const at::Tensor k = x.k.select(1, 0).unsqueeze(1).expand({2, 3, 30, 16});
@@ -70,7 +71,7 @@ TEST(Attention, ExpandedInputsAreReadThroughTheirStrides) {
 }
 
 TEST(Decode, MatchesTheLastRow) {
-  const at::NoGradGuard no_grad;
+  const c10::NoGradGuard no_grad;
   const Inputs x = Draw(200, 200);
   const auto last = [](const at::Tensor& t) { return t.narrow(2, 199, 1); };
   const at::Tensor whole = Attention(x.q, x.k, x.v, x.log_gate, {});

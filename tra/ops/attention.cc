@@ -2,6 +2,7 @@
 #include "tra/ops/attention.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "tra/ops/aten_parallel.h"
@@ -79,7 +80,7 @@ class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
-    TORCH_CHECK(!at::GradMode::is_enabled(),
+    TORCH_CHECK(!c10::GradMode::is_enabled(),
                 "attention: the tiled kernel has no second derivative; use attention_composed with create_graph");
     const variable_list saved = context->get_saved_variables();
     const at::Tensor &q = saved[0], &k = saved[1], &v = saved[2], &log_gate = saved[3];
@@ -127,8 +128,8 @@ at::Tensor Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
                      const AttentionOptions& options) {
   if (!OnKernels(q)) return AttentionComposed(q, k, v, log_gate, options);
   CheckAttention("attention", q, k, v, log_gate, options);
-  const bool needs_grad = at::GradMode::is_enabled() && (q.requires_grad() || k.requires_grad() || v.requires_grad() ||
-                                                         (log_gate.defined() && log_gate.requires_grad()));
+  const bool needs_grad = c10::GradMode::is_enabled() && (q.requires_grad() || k.requires_grad() || v.requires_grad() ||
+                                                          (log_gate.defined() && log_gate.requires_grad()));
   if (needs_grad) {
     // LibTorch 1.13 cannot record an undefined input.
     return AttentionFunction::apply(q, k, v, log_gate.defined() ? log_gate : at::empty({0}, q.options()), options);
