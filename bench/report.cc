@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <fstream>
 #include <stdexcept>
+#include <thread>
 
 namespace tra::bench {
 
@@ -31,6 +32,8 @@ Rounds::Rounds(const std::vector<Contender>& contenders, int rounds) : seconds_(
         seconds_[i].push_back(NAN);
         continue;
       }
+      // Thread pools spin for a while after their work (OpenBLAS for 2^26 cycles): not at the cost of the next in turn.
+      std::this_thread::sleep_for(std::chrono::milliseconds(40));
       const auto start = std::chrono::steady_clock::now();
       contenders[i].run();
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;

@@ -367,7 +367,7 @@ class Decode {
   bool Negligible(const Partial& partial, float gate2, size_t keys_left) const {
     if (!MayStop() || keys_left == 0 || !(partial.sum > 0.0f)) return keys_left == 0;
     const float relative = scoring_.bound2 + partial.count * gate2 - partial.max2;
-    if (stop_eps_ < 0.0f) return relative < -127.0f;
+    if (stop_eps_ < 0.0f) return relative < kZeroBelow2 - 1.0f;
     const float many = std::min(static_cast<float>(keys_left), -1.0f / std::expm1(0.6931472f * gate2));
     return std::exp2(relative) * many <= stop_eps_ * partial.sum;
   }

@@ -200,7 +200,7 @@ HWY_INLINE bool NothingLeft(const Scoring& scoring, const TileLanes& tile, size_
     const VF relative = hn::Sub(hn::Mul(largest, keep_scale), hn::Load(df, tile.max2 + at));
     MF done;
     if (scoring.stop_eps < 0.0f) {
-      done = hn::Lt(relative, hn::Set(df, -127.0f));
+      done = hn::Lt(relative, hn::Set(df, kZeroBelow2 - 1.0f));
     } else {
       const VF top = hn::Set(df, 120.0f);  // keeps Exp2 in its range; nothing this large is negligible
       const VF largest_weight = Exp2(hn::IfThenElse(hn::Gt(relative, top), top, relative));

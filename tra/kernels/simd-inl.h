@@ -31,7 +31,7 @@ constexpr size_t kTile = kVecs * kLanes;
 // Registers allow twice as many rows where there are 32.
 constexpr size_t kDotRows = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 8 : 4;
 
-// 2^x for x in [-126.5, 127.5), relative error below 3e-7; NaN stays NaN.
+// 2^x for x in [-126, 127.5), relative error below 3e-7; NaN stays NaN.
 // A degree 5 minimax polynomial on [-1/2, 1/2]; Highway's own Exp spends twice the instructions on a wider range.
 HWY_INLINE VF Exp2InRange(VF x) {
   const DF df;
@@ -48,10 +48,14 @@ HWY_INLINE VF Exp2InRange(VF x) {
   return hn::Mul(p, hn::BitCast(df, hn::ShiftLeft<23>(hn::BitCast(DU(), shifted))));
 }
 
-// Where 2^x is taken to be 0. Selected, not clamped with Max: what Max does with NaN differs between targets.
-HWY_INLINE MF Exp2IsZero(VF x) { return hn::Lt(x, hn::Set(DF(), -126.5f)); }
+// Weights this much smaller than the largest are taken to be 0. Far below what fp32 can add to it, and far above where
+// products with values would become denormal, which is slow on many machines.
+constexpr float kZeroBelow2 = -100.0f;
 
-// 2^x for x < 127.5, exactly 0 below -126.5.
+// Selected, not clamped with Max: what Max does with NaN differs between targets.
+HWY_INLINE MF Exp2IsZero(VF x) { return hn::Lt(x, hn::Set(DF(), kZeroBelow2)); }
+
+// 2^x for x < 127.5, exactly 0 below kZeroBelow2.
 HWY_INLINE VF Exp2(VF x) { return hn::IfThenZeroElse(Exp2IsZero(x), Exp2InRange(x)); }
 
 // The same, and 0 in the lanes of `drop` whatever their x.
