@@ -38,6 +38,9 @@ AttentionOptions Options(ScoreRule rule, float stop_eps);
 // One forward, or forward and backward, as a training step would call it.
 void Forward(const Problem& problem, const AttentionOptions& options);
 void Both(const Problem& problem, const AttentionOptions& options, bool composed = false);
+// The same by the operations of the paper's listing, one by one.
+at::Tensor Listing(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& log_gate);
+void ListingBoth(const Problem& problem);
 
 // Compares outputs at the full length (the last 48 rows of the first head) and gradients at length 384 with float64.
 void Check(const Problem& problem, const AttentionOptions& options);

@@ -47,6 +47,7 @@ class Report {
   void Goal(const std::string& name, const Spread& value, const char* relation, double bar);
   void WriteJson(const std::string& path) const;  // "-" is standard output
   bool quiet = false;                             // no text: JSON goes to standard output
+  bool judge = true;                              // off where this run's shapes are not those the bars are for
 
  private:
   nlohmann::json json_ = nlohmann::json::object();

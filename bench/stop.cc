@@ -20,6 +20,7 @@ void CheckStop(const Problem& problem, float eps) {
 void RunStop(const Settings& settings, Report& report) {
   const AttentionOptions on = Options(ScoreRule::kThreshold, kDefaultStopEps);
   const AttentionOptions off = Options(ScoreRule::kThreshold, kStopNever);
+  report.judge = !settings.quick;
   {
     const int64_t length = settings.quick ? 4096 : 16384;
     report.Section(
