@@ -4,6 +4,7 @@
 #include <torch/version.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <string>
@@ -23,7 +24,8 @@ int main(int argc, char** argv) {
   app.add_option("--rounds", settings.rounds, "rounds of each comparison; the median is reported")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  app.add_option("--only", only, "parts to run")->check(CLI::IsMember({"speed", "stop", "memory", "decode"}));
+  app.add_option("--only", only, "parts to run")
+      ->check(CLI::IsMember({"correctness", "speed", "stop", "memory", "decode"}));
   app.add_option("--json", json, "also write all figures to this file; - prints them instead of the text");
   app.add_flag("--quick", settings.quick, "shorter sequences and fewer of them: a minute instead of several");
   app.footer("Example: attention_bench --only speed --only decode --json figures.json");
@@ -45,6 +47,7 @@ int main(int argc, char** argv) {
     report.Row(Format("SIMD target %s, %d threads, LibTorch %s", tra::ChosenTargetName().c_str(), settings.threads,
                       TORCH_VERSION),
                {{"target", tra::ChosenTargetName()}, {"threads", settings.threads}, {"libtorch", TORCH_VERSION}});
+    if (wanted("correctness")) RunCorrectness(report);
     if (wanted("speed")) RunSpeed(settings, report);
     if (wanted("stop")) RunStop(settings, report);
     if (wanted("decode")) RunDecode(settings, report);

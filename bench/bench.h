@@ -42,10 +42,16 @@ void Both(const Problem& problem, const AttentionOptions& options, bool composed
 at::Tensor Listing(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& log_gate);
 void ListingBoth(const Problem& problem);
 
+// Gradients of q, k, v and, where the rule has one, the gate; last the output.
+std::vector<at::Tensor> Gradients(const Problem& problem, const AttentionOptions& options, bool composed);
+// Queries none of whose scores is so close to 0 that fp32 may round it to the other side: [B,H,T] or [1].
+at::Tensor Decided(const Problem& wide, const AttentionOptions& options);
+
 // Compares outputs at the full length (the last 48 rows of the first head) and gradients at length 384 with float64.
 void Check(const Problem& problem, const AttentionOptions& options);
 void Require(bool right, const std::string& what);
 
+void RunCorrectness(Report& report);                       // correctness.cc: the paper's example, errors beside float64
 void RunSpeed(const Settings& settings, Report& report);   // speed.cc: against sgemm, composed operations, SDPA
 void RunStop(const Settings& settings, Report& report);    // stop.cc: what the early stop saves, by gate and density
 void RunMemory(const Settings& settings, Report& report);  // memory.cc: beyond inputs and outputs

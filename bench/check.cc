@@ -50,6 +50,10 @@ at::Tensor Gate(const Problem& problem, const AttentionOptions& options) {
   return options.rule == ScoreRule::kThreshold ? problem.log_gate : at::Tensor();
 }
 
+double Largest(const at::Tensor& x) { return x.abs().max().item<double>(); }
+
+}  // namespace
+
 std::vector<at::Tensor> Gradients(const Problem& problem, const AttentionOptions& options, bool composed) {
   const auto leaf = [](const at::Tensor& x) { return x.detach().set_requires_grad(true); };
   std::vector<at::Tensor> inputs = {leaf(problem.q), leaf(problem.k), leaf(problem.v)};
@@ -62,8 +66,6 @@ std::vector<at::Tensor> Gradients(const Problem& problem, const AttentionOptions
   return result;
 }
 
-double Largest(const at::Tensor& x) { return x.abs().max().item<double>(); }
-
 // Where fp32 rounds a score to the other side of zero than float64 does, counts differ from there on. Rows without such
 // a score must agree; the scores that decide are far below what matters to anyone.
 at::Tensor Decided(const Problem& wide, const AttentionOptions& options) {
@@ -72,8 +74,6 @@ at::Tensor Decided(const Problem& wide, const AttentionOptions& options) {
   const at::Tensor s = at::matmul(norm(wide.q), norm(wide.k).transpose(-2, -1)) / std::sqrt(double(wide.q.size(3)));
   return (s.abs() > 2e-6).all(-1);  // [B,H,Tq]
 }
-
-}  // namespace
 
 void Require(bool right, const std::string& what) {
   if (!right) throw WrongResult("wrong result, so no speed: " + what);
