@@ -134,7 +134,6 @@ void RunDecode(const Settings& settings, Report& report) {
   report.judge = true;
   report.Section("Decode, stop on, 8 heads, every gate 0.9: time over that at context 4096");
   std::vector<Problem> problems;
-  std::vector<Contender> contenders;
   const Problem longest = DrawCache(8, 65536);
   for (const int64_t length : {4096, 16384, 65536}) {
     // The same nearest keys in each, so that only the context differs.
@@ -145,10 +144,8 @@ void RunDecode(const Settings& settings, Report& report) {
     CheckDecode(problem, on);
     problems.push_back(problem);
   }
-  for (const Problem& problem : problems) {
-    contenders.push_back({"decode", [&] { Decode(problem, on); }});
-  }
-  const Rounds rounds(contenders, rounds_wanted);
+  const auto decode = [&](size_t i) { return Contender{"decode", [&, i] { Decode(problems[i], on); }}; };
+  const Rounds rounds({decode(0), decode(1), decode(2)}, rounds_wanted);
   for (size_t i = 1; i < problems.size(); ++i) {
     report.Goal(
         Format("context %lld (%.3f ms)", static_cast<long long>(problems[i].k.size(2)), 1e3 * rounds.Seconds(i).median),
