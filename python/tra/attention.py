@@ -85,10 +85,11 @@ class ThresholdRelativeAttention(nn.Module):
         q, k, v = heads(self.query(x)), heads(self.key(x)), heads(self.value(x))
         log_gate = F.logsigmoid(self.gate(x)).transpose(1, 2)  # [B, H, T]
         if cache is not None:
-            if self.training and torch.is_grad_enabled():
-                raise RuntimeError("a cache is for inference: call eval(), or use torch.no_grad()")
+            if torch.is_grad_enabled():
+                raise RuntimeError("a cache is for inference and keeps no gradients: use torch.no_grad()")
             k, v = cache.append(k, v)
-            y = attention_decode(q, k, v, log_gate, qk_norm=self.qk_norm, **self.stop)
+            # Under autocast the projections may have another dtype than the cache.
+            y = attention_decode(q.to(k.dtype), k, v, log_gate.to(k.dtype), qk_norm=self.qk_norm, **self.stop)
         elif self.training and self.dropout > 0.0 and self.dropout_on != "none":
             seed = int(torch.randint(2**63 - 1, ()))
             y = attention(

@@ -149,6 +149,11 @@ TEST(Gates, ExtremeDecaysAreExact) {
   closed.SetLogGate(-std::numeric_limits<double>::infinity());
   strong.SetLogGate(-1e6);
   EXPECT_TRUE(BitEqual(closed.Forward().out, strong.Forward().out));
+  for (Problem* problem : {&closed, &strong}) {  // with dropped logits too a row keeps something
+    problem->options.dropout_on = DropoutOn::kLogits;
+    problem->options.dropout_p = 0.01f;
+  }
+  EXPECT_LT(MaxError(closed.Forward().out, strong.Reference(strong.KernelMask()).out), 5e-6);
 }
 
 TEST(Causality, ATokenChangesNoEarlierRowBitwise) {
@@ -202,6 +207,20 @@ TEST(NaN, ReachesTheRowsItBelongsToAndNoOther) {
     for (size_t i = 50; i < 120; ++i) from_50.push_back(i);
     EXPECT_EQ(nan_rows(key, key.Forward().out), from_50);
     EXPECT_TRUE(std::isnan(MaxAbs(key.Decode().out)));
+
+    if (options.qk_norm) {  // an infinite key has no direction
+      Problem infinite = clean;
+      for (const double sign : {1.0, -1.0}) {
+        infinite.k[50 * 16 + 3] = sign * std::numeric_limits<double>::infinity();
+        EXPECT_EQ(nan_rows(infinite, infinite.Forward().out), from_50);
+        infinite.shape.queries = 1;
+        infinite.q.resize(16);
+        infinite.gate.resize(1);
+        infinite.d_out.resize(16);
+        EXPECT_TRUE(std::isnan(MaxAbs(infinite.Decode().out)));
+        infinite = clean;
+      }
+    }
 
     Problem value = clean;  // only rows that keep the key
     value.v[50 * 16 + 3] = kNaN;

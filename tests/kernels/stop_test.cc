@@ -80,7 +80,64 @@ TEST(Stop, ExactModeChangesNoBit) {
     const Result result = exact.Forward();
     EXPECT_TRUE(AnyStopped(result));
     EXPECT_TRUE(BitEqual(result.out, Long(Stop(kStopNever, qk_norm), 0.6).Forward().out));
-    EXPECT_TRUE(BitEqual(exact.Decode().out, exact.Decode().out));
+  }
+  // With logit dropout it never stops: what lies past a stop is added in another order.
+  const AttentionOptions dropout = Stop(kStopWhenExact, true, DropoutOn::kLogits);
+  EXPECT_FALSE(AnyStopped(Long(dropout, 0.6).Forward()));
+}
+
+TEST(Stop, ExactModeChangesNoBitOfDecode) {
+  for (const double gate : {0.2, 0.3, 0.6}) {
+    Problem exact({1, 2, 1, 2000, 32, 32}, Stop(kStopWhenExact));
+    exact.SetLogGate(static_cast<float>(std::log(gate)));
+    // Near values are zero, so that whatever a far one adds would show.
+    for (size_t i = 0; i < exact.v.size(); ++i) exact.v[i] = i / 32 % 2000 >= 2000 - 128 ? 0 : 1;
+    Problem never = exact;
+    never.options.stop_eps = kStopNever;
+    EXPECT_TRUE(BitEqual(exact.Decode().out, never.Decode().out));
+  }
+}
+
+// A gate of 1 has a log of +0 or -0: the geometric series does not converge, and only the keys left bound it.
+TEST(Stop, GatesOfOneNeverStop) {
+  for (const double log_gate : {0.0, -0.0, -1e-40}) {
+    for (const bool qk_norm : {true, false}) {
+      Problem problem = Long(Stop(kDefaultStopEps, qk_norm), 1);
+      problem.SetLogGate(log_gate);
+      EXPECT_FALSE(AnyStopped(problem.Forward()));
+      ExpectMatchesReference(problem, true);
+      Problem decode({1, 2, 1, 1500, 32, 32}, Stop(kDefaultStopEps, qk_norm));
+      decode.SetLogGate(log_gate);
+      EXPECT_LT(MaxError(decode.Decode().out, decode.Reference().out), 5e-6);
+    }
+  }
+}
+
+// Near keys score next to nothing and far ones the most there is: the worst case of the bound.
+TEST(Stop, HoldsItsBoundAgainstAdversarialKeysAndStrongDropout) {
+  for (const float p : {0.05f, 0.5f, 0.9f}) {
+    for (const DropoutOn on : {DropoutOn::kNone, DropoutOn::kLogits, DropoutOn::kWeights}) {
+      for (const double log_gate : {-0.05, -0.5}) {
+        AttentionOptions options = Stop(kDefaultStopEps, true, on);
+        options.dropout_p = p;
+        Problem problem = Long(options, 1);
+        problem.SetLogGate(static_cast<float>(log_gate));
+        for (size_t row = 0; row < 2 * 800; ++row) {
+          for (size_t c = 0; c < 32; ++c) problem.q[row * 32 + c] = c == 0 ? 1 : 0;
+        }
+        for (size_t row = 0; row < 2 * 900; ++row) {
+          for (size_t c = 0; c < 32; ++c) {
+            const bool far = row % 900 < 300;
+            problem.k[row * 32 + c] = c == 0 ? (far ? 1 : 0.01) : (c == 1 && !far ? 1 : 0);
+          }
+        }
+        SCOPED_TRACE(::testing::Message() << "p " << p << " on " << int(on) << " log gate " << log_gate);
+        Problem never = problem;
+        never.options.stop_eps = kStopNever;
+        // Values up to 4 / (1 - p); sums of a few hundred of them round by some 1e-6 of that.
+        EXPECT_LT(MaxError(problem.Forward().out, never.Forward().out), 5e-6 * MaxAbs(problem.v) / (1 - p));
+      }
+    }
   }
 }
 

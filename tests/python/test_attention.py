@@ -103,6 +103,34 @@ class AttentionTest(unittest.TestCase):
         torch.testing.assert_close(torch.ops.tra.attention(*inputs), plain(*inputs)[0], rtol=0, atol=1e-12)
         self.assertTrue(torch.autograd.gradcheck(lambda *x: torch.ops.tra.attention(*x), inputs))
 
+    def test_autocast_does_not_lower_the_scores(self):
+        half = [x.detach().to(torch.bfloat16) for x in draw(queries=120, keys=120)]
+        want = torch.ops.tra.attention(*half)
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            self.assertTrue(torch.equal(torch.ops.tra.attention(*half), want))
+
+    def test_nan_values_reach_only_rows_that_keep_them(self):
+        q, k, v, log_gate = (x.detach() for x in draw())
+        v[:, :, 20] = math.nan
+        fast = torch.ops.tra.attention(q, k, v, log_gate).isnan()
+        composed = torch.ops.tra.attention_composed(q.double(), k.double(), v.double(), log_gate.double()).isnan()
+        self.assertTrue(torch.equal(fast, composed))
+        self.assertFalse(fast[:, :, :20].any())
+        self.assertTrue(fast.any())
+
+    def test_gates_of_zero_and_one(self):
+        q, k, v, log_gate = (x.detach() for x in draw(queries=300, keys=300))
+        for value in (0.0, -math.inf):
+            gate = torch.full_like(log_gate, value)
+            torch.testing.assert_close(torch.ops.tra.attention(q, k, v, gate),
+                                       torch.ops.tra.attention_composed(q, k, v, gate), rtol=0, atol=1e-5)
+
+    def test_output_without_gradients_is_no_view(self):
+        q, k, v = (torch.randn(2, 9, 3, 8).transpose(1, 2) for _ in range(3))
+        with torch.no_grad():
+            out = torch.ops.tra.attention(q, k, v, torch.zeros(2, 3, 9))
+        out.mul_(torch.ones(1, requires_grad=True))  # would fail on a view made in no_grad mode
+
     def test_half_precision_counts_beyond_its_own_integers(self):
         q, k, v, log_gate = (x.detach() for x in draw(queries=700, keys=700, heads=1, batch=1))
         log_gate = torch.full_like(log_gate, -0.01)
@@ -255,6 +283,13 @@ class ModuleTest(unittest.TestCase):
         torch.testing.assert_close(torch.cat(parts, 1), whole, rtol=0, atol=1e-5)
         with torch.no_grad(), self.assertRaisesRegex(ValueError, "30 positions, 31 needed"):
             self.module(self.x[:, :1], cache)
+        with self.assertRaisesRegex(RuntimeError, "no_grad"):
+            self.module(self.x[:, :1], self.module.new_cache(2, 30))
+
+    def test_a_cache_works_under_autocast(self):
+        cache = self.module.new_cache(2, 30)
+        with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
+            self.assertEqual(self.module(self.x, cache).shape, self.x.shape)
 
     def test_bad_arguments(self):
         for arguments, words in (((10, 3), "multiple"), ((8, 2, 1.5), "dropout"),):

@@ -29,8 +29,9 @@ void CheckOptions(const AttentionOptions& options) {
     throw std::invalid_argument("attention: stop_eps must be in [0, 1), or -1 to stop only where no bit changes; got " +
                                 std::to_string(options.stop_eps));
   }
-  if (!(options.norm_eps >= 0.0f)) {
-    throw std::invalid_argument("attention: norm_eps must not be negative, got " + std::to_string(options.norm_eps));
+  if (!(options.norm_eps > 0.0f)) {
+    throw std::invalid_argument("attention: norm_eps must be positive, or a zero row would be divided by zero; got " +
+                                std::to_string(options.norm_eps));
   }
 }
 

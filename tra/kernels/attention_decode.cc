@@ -260,12 +260,15 @@ class Decode {
     // Kept keys, nearest first: their counts are then 0, 1, 2, ...
     float* HWY_RESTRICT y = pending.weight;
     HWY_ALIGN float lengths[kDecodeBlock];
+    // An infinite key has no direction: normalised it is NaN, which must be seen.
+    const float lowest =
+        options_.qk_norm ? std::numeric_limits<float>::lowest() : -std::numeric_limits<float>::infinity();
     size_t n = 0;
     for (size_t r = rows; r-- > 0;) {
       pending.value[n] = v(first_key + r);
       y[n] = dots[r];
       lengths[n] = squares[r];
-      n += !threshold_ || !(dots[r] <= 0.0f) ? 1 : 0;
+      n += !threshold_ || !(dots[r] <= 0.0f) || dots[r] < lowest ? 1 : 0;
     }
     pending.n = n;
     if (n == 0) return;
@@ -357,10 +360,11 @@ class Decode {
       Shrink(right.count == 0.0f ? 1.0f : std::exp2(right.max2 - left_max), right);
       right.max2 = left_max;
     }
+    right.count += left.count;
+    if (left_max - right.max2 < kZeroBelow2) return;  // as Exp2 does
     const float by = std::exp2(left_max - right.max2);
     right.sum += by * left.sum;
     for (size_t c = 0; c < shape_.value_width; ++c) right.out[c] += by * left.out[c];
-    right.count += left.count;
   }
 
   // As NothingLeft in score-inl.h, for one query.
@@ -368,7 +372,7 @@ class Decode {
     if (!MayStop() || keys_left == 0 || !(partial.sum > 0.0f)) return keys_left == 0;
     const float relative = scoring_.bound2 + partial.count * gate2 - partial.max2;
     if (stop_eps_ < 0.0f) return relative < kZeroBelow2 - 1.0f;
-    const float many = std::min(static_cast<float>(keys_left), -1.0f / std::expm1(0.6931472f * gate2));
+    const float many = std::min(static_cast<float>(keys_left), GeometricSum(gate2));
     return std::exp2(relative) * many <= stop_eps_ * partial.sum;
   }
 

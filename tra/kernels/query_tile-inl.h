@@ -50,8 +50,9 @@ HWY_INLINE bool PackQueries(const HeadRows<const float>& from, size_t first, siz
   return finite;
 }
 
-// A gate of exactly 0 has log -inf; the largest finite decay keeps 0 * decay = 0 for the nearest key.
-constexpr float kStrongestGate2 = -1e30f;
+// A gate of exactly 0 has log -inf; a finite decay keeps 0 * decay = 0 for the nearest key, and this one times any
+// count stays above kLowest.
+constexpr float kStrongestGate2 = -1e20f;
 
 HWY_INLINE void LoadGates(const Rows<const float>& log_gate, size_t batch, size_t head, size_t first, size_t queries,
                           ScoreRule rule, const TileLanes& lanes) {

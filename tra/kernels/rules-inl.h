@@ -16,6 +16,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <limits>
 
 #include "tra/kernels/layout.h"
 #include "tra/kernels/simd-inl.h"
@@ -92,7 +93,16 @@ struct Scoring {
         // |q| and |k| are at most sqrt(width) after QK-norm, so |q.k| / sqrt(width) <= sqrt(width). Inflated beyond the
         // rounding of norm and product: 256 channels * 2^-23 = 3e-5.
         bound2(static_cast<float>(kLog2E * std::sqrt(static_cast<double>(shape.width)) * kInflate)),
-        stop_eps(options.rule == ScoreRule::kThreshold ? options.stop_eps : kStopNever) {}
+        stop_eps(StopEps(options, dropout)) {}
+
+  static float StopEps(const AttentionOptions& options, DropoutOn dropout) {
+    if (options.rule != ScoreRule::kThreshold) return kStopNever;
+    // Dropped logits past a stop are added one by one, in another order than without it.
+    if (options.stop_eps < 0.0f && dropout == DropoutOn::kLogits) return kStopNever;
+    return options.stop_eps;
+  }
+  // What dropout multiplies logits by.
+  float LogitScale() const { return dropout == DropoutOn::kLogits ? keep_scale : 1.0f; }
 
   static constexpr double kLog2E = 1.4426950408889634;
   static constexpr double kInflate = 1.0001;
@@ -105,6 +115,12 @@ struct Scoring {
   float bound2;
   float stop_eps;
 };
+
+// At most how many times the nearest of them do kept keys with this gate weigh together: 1 + e^g + e^2g + ...
+HWY_INLINE float GeometricSum(float gate2) {
+  const float minus = std::expm1(0.6931472f * gate2);  // e^g - 1
+  return minus < 0.0f ? -1.0f / minus : std::numeric_limits<float>::infinity();
+}
 
 // Calls body with the rule as a type.
 template <class Body>

@@ -188,16 +188,18 @@ HWY_INLINE bool NothingLeft(const Scoring& scoring, const TileLanes& tile, size_
   const DF df;
   if (tile.geo[0] == 0.0f) {
     for (size_t lane = 0; lane < kTile; ++lane) {
-      tile.geo[lane] = -1.0f / std::expm1(0.6931472f * tile.gate2[lane] * scoring.keep_scale);
+      tile.geo[lane] = GeometricSum(tile.gate2[lane] * scoring.LogitScale());
     }
   }
-  const VF keep_scale = hn::Set(df, scoring.keep_scale);
+  const VF logit_scale = hn::Set(df, scoring.LogitScale());
+  // Weight dropout makes the weights that remain larger.
+  const VF eps = hn::Set(df, scoring.stop_eps / scoring.keep_scale);
   const VF left = hn::Set(df, static_cast<float>(keys_left));
   for (size_t v = 0; v < kVecs; ++v) {
     const size_t at = v * kLanes;
     const VF largest =
         hn::MulAdd(hn::Load(df, tile.count + at), hn::Load(df, tile.gate2 + at), hn::Load(df, tile.bound2 + at));
-    const VF relative = hn::Sub(hn::Mul(largest, keep_scale), hn::Load(df, tile.max2 + at));
+    const VF relative = hn::Sub(hn::Mul(largest, logit_scale), hn::Load(df, tile.max2 + at));
     MF done;
     if (scoring.stop_eps < 0.0f) {
       done = hn::Lt(relative, hn::Set(df, kZeroBelow2 - 1.0f));
@@ -206,7 +208,7 @@ HWY_INLINE bool NothingLeft(const Scoring& scoring, const TileLanes& tile, size_
       const VF largest_weight = Exp2(hn::IfThenElse(hn::Gt(relative, top), top, relative));
       const VF many = hn::Load(df, tile.geo + at);
       const VF unseen = hn::Mul(largest_weight, hn::IfThenElse(hn::Lt(left, many), left, many));
-      done = hn::Le(unseen, hn::Mul(hn::Set(df, scoring.stop_eps), hn::Load(df, tile.sum + at)));
+      done = hn::Le(unseen, hn::Mul(eps, hn::Load(df, tile.sum + at)));
     }
     // Before the first kept key there is nothing to be negligible to.
     done = hn::And(done, hn::Gt(hn::Load(df, tile.sum + at), hn::Zero(df)));

@@ -28,10 +28,13 @@ Rows<float> MutableView(const at::Tensor& x) { return {x.data_ptr<float>(), x.st
 
 // [B,H,T,d] laid out as [B,T,H,d] where x is: the projections around attention then need no copy.
 at::Tensor EmptyLike(const at::Tensor& x, int64_t positions, int64_t channels) {
-  if (x.size(1) > 1 && x.stride(1) < x.stride(2)) {
-    return at::empty({x.size(0), positions, x.size(1), channels}, x.options()).transpose(1, 2);
-  }
-  return at::empty({x.size(0), x.size(1), positions, channels}, x.options());
+  const int64_t heads = x.size(1);
+  const bool token_first = heads > 1 && x.stride(1) < x.stride(2);
+  // Not a transposed view: autograd tracks views, and complains of those made without gradients.
+  return at::empty_strided({x.size(0), heads, positions, channels},
+                           {heads * positions * channels, token_first ? channels : positions * channels,
+                            token_first ? heads * channels : channels, 1},
+                           x.options());
 }
 
 struct Saved {
@@ -140,6 +143,7 @@ at::Tensor Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
 
 at::Tensor AttentionDecodeStep(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                const at::Tensor& log_gate, const AttentionOptions& options) {
+  const c10::NoGradGuard no_grad;
   if (!OnKernels(q)) return AttentionComposed(q, k, v, log_gate, options);
   CheckAttention("attention_decode", q, k, v, log_gate, options);
   const at::Tensor q_rows = WithAdjacentChannels(q), k_rows = WithAdjacentChannels(k), v_rows = WithAdjacentChannels(v);

@@ -1,5 +1,6 @@
 // The mechanism as a chain of tensor operations: any dtype, any device, differentiable by autograd.
 #include <ATen/ATen.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include <cmath>
 #include <limits>
@@ -22,6 +23,18 @@ at::Tensor Visible(int64_t queries, int64_t keys, const at::Tensor& like) {
 // For each key the kept keys from it to the query, both included: right to left.
 at::Tensor CountKept(const at::Tensor& keep, at::ScalarType dtype) {
   return keep.to(dtype).flip({-1}).cumsum(-1).flip({-1});
+}
+
+// A gate of exactly 0 has log -inf, and 0 * inf is NaN; times any count this stays finite in fp32.
+constexpr double kStrongestGate = -1e20;
+
+// weights @ v, but 0 * NaN is 0: what a row does not attend to cannot spoil it. Elsewhere than on the CPU looking for
+// it would make the device wait, so there the product is plain.
+at::Tensor Mix(const at::Tensor& weights, const at::Tensor& v) {
+  if (!v.device().is_cpu() || at::isfinite(v).all().item<bool>()) return at::matmul(weights, v);
+  const at::Tensor spoiled = at::isfinite(v).logical_not();
+  const at::Tensor reached = at::matmul((weights != 0).to(v.scalar_type()), spoiled.to(v.scalar_type())) > 0;
+  return at::matmul(weights, v.masked_fill(spoiled, 0.0)).masked_fill(reached, std::nan(""));
 }
 
 }  // namespace
@@ -47,6 +60,8 @@ at::Tensor DropoutMask(int64_t batch, int64_t heads, int64_t queries, int64_t ke
 at::Tensor AttentionComposed(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& log_gate,
                              const AttentionOptions& options) {
   CheckAttention("attention_composed", q, k, v, log_gate, options);
+  // Autocast would lower the products to half precision and move scores across the threshold.
+  const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
   // Half precision cannot count past 256 (bfloat16) or 2048: its inputs are widened, its output is not.
   const at::ScalarType dtype = q.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
   const auto wide = [&](const at::Tensor& x) { return x.to(dtype); };
@@ -65,7 +80,7 @@ at::Tensor AttentionComposed(const at::Tensor& q, const at::Tensor& k, const at:
   at::Tensor logits = s;
   if (threshold) {
     keep = at::logical_and(keep, at::logical_not(s <= 0));  // not s > 0: NaN must stay
-    logits = s + CountKept(keep, dtype) * wide(log_gate).unsqueeze(-1);
+    logits = s + CountKept(keep, dtype) * wide(log_gate).clamp_min(kStrongestGate).unsqueeze(-1);
   }
   if (drops && options.dropout_on == DropoutOn::kLogits) {
     logits = (logits * keep_scale).masked_fill(dropped, 0.0);
@@ -76,7 +91,7 @@ at::Tensor AttentionComposed(const at::Tensor& q, const at::Tensor& k, const at:
   if (drops && options.dropout_on == DropoutOn::kWeights) {
     weights = (weights * keep_scale).masked_fill(dropped, 0.0);
   }
-  return at::matmul(weights, wide(v)).to(q.scalar_type());
+  return Mix(weights, wide(v)).to(q.scalar_type());
 }
 
 }  // namespace tra
