@@ -94,24 +94,45 @@ TEST(Forward, CountsOnlyKeptKeysAsInThePaper) {
 }
 
 TEST(Threshold, IsStrictAndExactForIntegers) {
-  // Small integers give exact dot products, many of them exactly 0.
-  Problem problem({1, 2, 150, 150, 9, 9}, Tra(false));
-  for (std::vector<double>* x : {&problem.q, &problem.k}) {
-    for (double& each : *x) each = std::round(each);
-  }
-  const std::vector<uint8_t> mask = problem.KernelMask();
-  size_t ties = 0;
-  for (size_t head = 0; head < 2; ++head) {
-    for (size_t i = 0; i < 150; ++i) {
-      for (size_t j = 0; j < 150; ++j) {
-        const double s = problem.Score(head, i, j);
-        ties += s == 0 && j <= i;
-        ASSERT_EQ(mask[(head * 150 + i) * 150 + j] != 0, j <= i && s > 0) << i << "," << j;
+  // Small integers give exact dot products, many of them exactly 0; QK-norm must not turn those into something else.
+  for (const bool qk_norm : {true, false}) {
+    Problem problem({1, 2, 150, 150, 9, 9}, Tra(qk_norm));
+    for (std::vector<double>* x : {&problem.q, &problem.k}) {
+      for (double& each : *x) each = std::round(each);
+    }
+    const std::vector<uint8_t> mask = problem.KernelMask();
+    size_t ties = 0;
+    for (size_t head = 0; head < 2; ++head) {
+      for (size_t i = 0; i < 150; ++i) {
+        for (size_t j = 0; j < 150; ++j) {
+          double dot = 0;
+          for (size_t c = 0; c < 9; ++c) {
+            dot += problem.q[(head * 150 + i) * 9 + c] * problem.k[(head * 150 + j) * 9 + c];
+          }
+          ties += dot == 0 && j <= i;
+          ASSERT_EQ(mask[(head * 150 + i) * 150 + j] != 0, j <= i && dot > 0) << i << "," << j;
+        }
       }
     }
+    EXPECT_GT(ties, 100u);  // else this tested nothing
+    const std::vector<double> want = problem.Reference().out;
+    EXPECT_LT(MaxError(problem.Forward().out, want), 5e-6);
+    Problem last = problem;  // decode: the last query of each head
+    last.shape.queries = 1;
+    std::vector<double> last_want;
+    last.q.clear();
+    last.gate.clear();
+    for (size_t head = 0; head < 2; ++head) {
+      const auto row = [&](const std::vector<double>& x) {
+        return x.begin() + static_cast<ptrdiff_t>(head * 150 + 149) * 9;
+      };
+      last.q.insert(last.q.end(), row(problem.q), row(problem.q) + 9);
+      last_want.insert(last_want.end(), row(want), row(want) + 9);
+      last.gate.push_back(problem.gate[head * 150 + 149]);
+    }
+    last.d_out.assign(18, 0);
+    EXPECT_LT(MaxError(last.Decode().out, last_want), 5e-6);
   }
-  EXPECT_GT(ties, 100u);  // else this tested nothing
-  EXPECT_LT(MaxError(problem.Forward().out, problem.Reference().out), 5e-6);
 }
 
 TEST(Threshold, RowsThatKeepNothingAreZero) {

@@ -34,6 +34,9 @@ inline size_t ChunkSize(const AttentionShape& shape) {
   return kKeyBlock * std::min(blocks, DivideUp(shape.queries, kKeyBlock));
 }
 
+// Scores reach the softmax in units of log2 while gradients do not: see GradTileImpl.
+constexpr float kLn2 = 0.693147181f;
+
 class Backward {
  public:
   Backward(const BackwardArgs<float>& args, const AttentionOptions& options)
@@ -42,7 +45,6 @@ class Backward {
         options_(options),
         scoring_(args.shape, options),
         norm_{options.qk_norm, options.norm_eps},
-        scale_(1.0f / std::sqrt(static_cast<float>(args.shape.width))),
         drop_below_(scoring_.dropout == DropoutOn::kNone ? 0 : DropoutThreshold(options.dropout_p)),
         k_stride_(PackedStride(shape_.width)),
         v_stride_(PackedStride(shape_.value_width)),
@@ -53,6 +55,7 @@ class Backward {
   // Buffers of one worker.
   struct Scratch {
     Floats keys, values;    // [chunk_][stride]
+    Floats key_scales;      // [chunk_]
     Floats d_keys, d_vals;  // [chunk_][stride]
     Floats q, d_out;        // [kTile][stride]
     Floats q_t, d_out_t;    // [width][kTile]
@@ -106,13 +109,13 @@ class Backward {
     std::memset(scratch.d_vals.get(), 0, chunk_ * v_stride_ * sizeof(float));
     if (visit) {
       scratch.keys_finite = PackRows(OfHead(args_.k, batch, head), first_key, last_key, shape_.width, k_stride_, norm_,
-                                     scratch.keys.get());
+                                     scratch.keys.get(), scratch.key_scales.get());
       scratch.values_finite = PackRows(OfHead(args_.v, batch, head), first_key, last_key, shape_.value_width, v_stride_,
-                                       Norm(), scratch.values.get());
+                                       Norm(), scratch.values.get(), nullptr);
     }
     for (size_t i = first; i < last; i += kTile) Tile(batch, head, i, last, first_key, last_key, phase == 0, scratch);
     for (size_t j = first_key; j < last_key; ++j) {
-      AddRow(scratch.d_keys.get() + (j - first_key) * k_stride_, shape_.width, scale_, first_visit,
+      AddRow(scratch.d_keys.get() + (j - first_key) * k_stride_, shape_.width, kLn2, first_visit,
              args_.d_k(batch, head, j));
       AddRow(scratch.d_vals.get() + (j - first_key) * v_stride_, shape_.value_width, 1.0f, first_visit,
              args_.d_v(batch, head, j));
@@ -121,10 +124,9 @@ class Backward {
 
   void NormBackward(const float* HWY_RESTRICT x, float* HWY_RESTRICT d_x) const {
     const float r = NormScale(x, shape_.width, norm_);
-    // forward: y = x * r   so: dx = (dy - y * mean(y * dy)) * r
-    const float mean = DotRows(x, d_x, shape_.width) * r / static_cast<float>(shape_.width);
-    const float along = -r * r * mean;
-    for (size_t c = 0; c < shape_.width; ++c) d_x[c] = d_x[c] * r + x[c] * along;
+    // forward: y = x * r   so: dx = dy * r - x * r^2 * mean(x * dy * r); d_x is dy * r already
+    const float along = -r * r * DotRows(x, d_x, shape_.width) / static_cast<float>(shape_.width);
+    for (size_t c = 0; c < shape_.width; ++c) d_x[c] += x[c] * along;
   }
 
   bool HasTail() const { return scoring_.dropout == DropoutOn::kLogits && scoring_.stop_eps != kStopNever; }
@@ -142,13 +144,14 @@ class Backward {
 
   void Prepare(Scratch& scratch) const {
     if (scratch.keys != nullptr) return;
+    scratch.key_scales = AllocateFloats(chunk_);
     // DotTile rounds its rows up, from any start.
     scratch.keys = AllocateFloats((chunk_ + kDotRows) * k_stride_);
     scratch.values = AllocateFloats((chunk_ + kDotRows) * v_stride_);
     scratch.d_keys = AllocateFloats(chunk_ * k_stride_);
     scratch.d_vals = AllocateFloats(chunk_ * v_stride_);
-    scratch.q = AllocateFloats(kTile * k_stride_);
-    scratch.d_out = AllocateFloats(kTile * v_stride_);
+    scratch.q = AllocateFloats(kTileRows * k_stride_);
+    scratch.d_out = AllocateFloats(kTileRows * v_stride_);
     scratch.q_t = AllocateFloats(k_stride_ * kTile);
     scratch.d_out_t = AllocateFloats(v_stride_ * kTile);
     scratch.d_q_t = AllocateFloats(k_stride_ * kTile);
@@ -186,9 +189,10 @@ class Backward {
     float* log2_sum = scratch.lanes.get() + TileLanes::kArrays * kTile;
     float* delta = log2_sum + kTile;
     const bool queries_finite = PackQueries(OfHead(args_.q, batch, head), first, queries, shape_.width, k_stride_,
-                                            norm_, scratch.q.get(), scratch.q_t.get());
+                                            norm_, scratch.q.get(), scratch.q_t.get(), lanes.scale2);
+    ScaleToLog2(scoring_, queries, lanes);
     const bool d_out_finite = PackQueries(OfHead(args_.d_out, batch, head), first, queries, shape_.value_width,
-                                          v_stride_, Norm(), scratch.d_out.get(), scratch.d_out_t.get());
+                                          v_stride_, Norm(), scratch.d_out.get(), scratch.d_out_t.get(), nullptr);
     LoadGates(args_.log_gate, batch, head, first, queries, options_.rule, lanes);
     for (size_t lane = 0; lane < kTile; ++lane) {
       const bool used = lane < queries;
@@ -216,7 +220,7 @@ class Backward {
     for (size_t lane = 0; lane < queries; ++lane) *Count(batch, head, first + lane) = lanes.count[lane];
     TransposeBack(scratch.d_q_t.get(), scratch.ones.get(), shape_.width, k_stride_, scratch.rows.get());
     for (size_t lane = 0; lane < queries; ++lane) {
-      AddRow(scratch.rows.get() + lane * k_stride_, shape_.width, scale_, first_visit,
+      AddRow(scratch.rows.get() + lane * k_stride_, shape_.width, kLn2, first_visit,
              args_.d_q(batch, head, first + lane));
       if (options_.rule == ScoreRule::kThreshold) {
         AddRow(lanes.d_gate + lane, 1, 1.0f, first_visit, args_.d_log_gate(batch, head, first + lane));
@@ -236,7 +240,13 @@ class Backward {
     float* d_scores = scratch.d_scores.get();
 
     DotTile(k, nullptr, rows, shape_.width, k_stride_, scratch.q_t.get(), weights);
-    KeyRows keys{begin, rows, nullptr, static_cast<ptrdiff_t>(first_position), nullptr, drop_below_};
+    KeyRows keys{begin,
+                 rows,
+                 nullptr,
+                 static_cast<ptrdiff_t>(first_position),
+                 nullptr,
+                 drop_below_,
+                 norm_.on ? scratch.key_scales.get() + (begin - chunk_key) : nullptr};
     if (options_.rule == ScoreRule::kThreshold) {
       keys.rows = LiveRows(weights, rows, scratch.list);
       if (keys.rows == 0) return;
@@ -312,7 +322,6 @@ class Backward {
   const AttentionOptions& options_;
   const Scoring scoring_;
   const Norm norm_;
-  const float scale_;
   const uint32_t drop_below_;
   const size_t k_stride_, v_stride_;
   const size_t past_;     // keys before the first query

@@ -133,8 +133,10 @@ class Decode {
     const Norm norm{options_.qk_norm, options_.norm_eps};
     const Floats q = AllocateFloats(shape_.queries * k_stride_);
     std::vector<Partial> parts;
+    std::vector<float> scale2(shape_.queries);  // the query's share of QK-norm, and from there to units of log2
     for (size_t i = 0; i < shape_.queries; ++i) {
-      PackRow(args_.q(batch, head, i), shape_.width, k_stride_, norm, q.get() + i * k_stride_);
+      PackRow(args_.q(batch, head, i), shape_.width, k_stride_, norm, q.get() + i * k_stride_, &scale2[i]);
+      scale2[i] *= scoring_.scale2;
       parts.push_back(Empty());
       if (scoring_.bounded) parts.back().max2 = scoring_.bound2;
     }
@@ -150,7 +152,7 @@ class Decode {
         Score(k, block, block_end, q.get() + i * k_stride_, pending[i], dots, have_squares ? nullptr : squares);
         have_squares = true;
         AddValues(pending[i], parts[i]);  // of the block before, asked for meanwhile
-        Weigh(v, block, visible - block, Gate2(batch, head, i), dots, squares, parts[i], pending[i]);
+        Weigh(v, block, visible - block, Gate2(batch, head, i), scale2[i], dots, squares, parts[i], pending[i]);
       }
     }
     for (size_t i = 0; i < shape_.queries; ++i) AddValues(pending[i], parts[i]);
@@ -219,6 +221,10 @@ class Decode {
         if (kSquares) squares[i] += row[i][c] * row[i][c];
       }
     }
+    for (size_t i = 0; i < kKeys && kSquares; ++i) {
+      // As PackRow has it: a key too large to normalise is NaN, so that it is seen.
+      if (!(squares[i] < std::numeric_limits<float>::infinity())) dots[i] = std::numeric_limits<float>::quiet_NaN();
+    }
   }
 
   // to[i] = the sum of v[i]'s lanes.
@@ -254,27 +260,25 @@ class Decode {
 #endif
 
   // Puts the keys [first_key, first_key + rows) to the right of a partial result: its sums at once, the values later.
-  void Weigh(const HeadRows<const float>& v, size_t first_key, size_t rows, float gate2, const float* HWY_RESTRICT dots,
-             const float* HWY_RESTRICT squares, Partial& partial, Pending& pending) const {
+  void Weigh(const HeadRows<const float>& v, size_t first_key, size_t rows, float gate2, float scale2,
+             const float* HWY_RESTRICT dots, const float* HWY_RESTRICT squares, Partial& partial,
+             Pending& pending) const {
     const DF df;
     // Kept keys, nearest first: their counts are then 0, 1, 2, ...
     float* HWY_RESTRICT y = pending.weight;
     HWY_ALIGN float lengths[kDecodeBlock];
-    // An infinite key has no direction: normalised it is NaN, which must be seen.
-    const float lowest =
-        options_.qk_norm ? std::numeric_limits<float>::lowest() : -std::numeric_limits<float>::infinity();
     size_t n = 0;
     for (size_t r = rows; r-- > 0;) {
       pending.value[n] = v(first_key + r);
       y[n] = dots[r];
       lengths[n] = squares[r];
-      n += !threshold_ || !(dots[r] <= 0.0f) || dots[r] < lowest ? 1 : 0;
+      n += !threshold_ || !(dots[r] <= 0.0f) ? 1 : 0;
     }
     pending.n = n;
     if (n == 0) return;
     const size_t padded = RoundUp(n, kLanes);
     for (size_t i = n; i < padded; ++i) y[i] = lengths[i] = 1.0f;
-    const VF scale = hn::Set(df, scoring_.scale2);
+    const VF scale = hn::Set(df, scale2);
     const VF mean = hn::Set(df, 1.0f / static_cast<float>(shape_.width));
     const VF norm_eps = hn::Set(df, options_.norm_eps);
     const VF gate = hn::Set(df, gate2);

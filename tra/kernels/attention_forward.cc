@@ -43,6 +43,7 @@ class Forward {
   // Buffers of one worker.
   struct Scratch {
     Floats keys, values;  // [kKeyBlock][stride]
+    Floats key_scales;    // [kKeyBlock]
     Floats rows;          // [kTile][stride], queries on their way in and out
     Floats scores;        // [kKeyBlock][kTile]
     Floats alpha;         // [kTile]
@@ -67,9 +68,9 @@ class Forward {
       bool all_stopped = true;
       for (size_t t = 0; t < tiles; ++t) all_stopped &= scratch.tiles[t].stopped && !HasTail();
       if (all_stopped) break;
-      PackRows(k, first_key, block_end, shape_.width, k_stride_, norm_, scratch.keys.get());
+      PackRows(k, first_key, block_end, shape_.width, k_stride_, norm_, scratch.keys.get(), scratch.key_scales.get());
       scratch.values_finite =
-          PackRows(v, first_key, block_end, shape_.value_width, v_stride_, Norm(), scratch.values.get());
+          PackRows(v, first_key, block_end, shape_.value_width, v_stride_, Norm(), scratch.values.get(), nullptr);
       for (size_t t = 0; t < tiles; ++t) {
         QueryTile& tile = scratch.tiles[t];
         const size_t end = std::min(block_end, tile.first_position + tile.queries);
@@ -93,7 +94,8 @@ class Forward {
     if (scratch.keys != nullptr) return;
     scratch.keys = AllocateFloats(kKeyBlock * k_stride_);
     scratch.values = AllocateFloats(kKeyBlock * v_stride_);
-    scratch.rows = AllocateFloats(kTile * std::max(k_stride_, v_stride_));
+    scratch.key_scales = AllocateFloats(kKeyBlock);
+    scratch.rows = AllocateFloats(kTileRows * std::max(k_stride_, v_stride_));
     scratch.scores = AllocateFloats(kKeyBlock * kTile);
     scratch.alpha = AllocateFloats(kTile);
     if (drop_below_ > 0) scratch.bits = AllocateFloats(kKeyBlock * kTile);
@@ -105,10 +107,11 @@ class Forward {
     tile.first_position = past_ + first;
     tile.stopped = false;
     tile.first_key = 0;
-    PackQueries(OfHead(args_.q, batch, head), first, tile.queries, shape_.width, k_stride_, norm_, scratch.rows.get(),
-                tile.q_t.get());
     std::memset(tile.o_t.get(), 0, RoundUp(shape_.value_width, kDotRows) * kTile * sizeof(float));
     const TileLanes lanes = tile.Lanes();
+    PackQueries(OfHead(args_.q, batch, head), first, tile.queries, shape_.width, k_stride_, norm_, scratch.rows.get(),
+                tile.q_t.get(), lanes.scale2);
+    ScaleToLog2(scoring_, tile.queries, lanes);
     LoadGates(args_.log_gate, batch, head, first, tile.queries, options_.rule, lanes);
     std::fill_n(lanes.count, kTile, scoring_.first_count);
     std::fill_n(lanes.max2, kTile, scoring_.bounded ? scoring_.bound2 : kLowest);
@@ -126,7 +129,13 @@ class Forward {
   void Block(size_t batch, size_t head, size_t first_key, size_t rows, QueryTile& tile, Scratch& scratch) const {
     float* scores = scratch.scores.get();
     DotTile(scratch.keys.get(), nullptr, rows, shape_.width, k_stride_, tile.q_t.get(), scores);
-    KeyRows keys{first_key, rows, nullptr, static_cast<ptrdiff_t>(tile.first_position), nullptr, drop_below_};
+    KeyRows keys{first_key,
+                 rows,
+                 nullptr,
+                 static_cast<ptrdiff_t>(tile.first_position),
+                 nullptr,
+                 drop_below_,
+                 norm_.on ? scratch.key_scales.get() : nullptr};
     if (options_.rule == ScoreRule::kThreshold) {
       keys.rows = LiveRows(scores, rows, scratch.list);
       if (4 * keys.rows < 3 * rows) {  // worth an indirection

@@ -57,8 +57,9 @@ struct Row {
 struct Head {
   const AttentionShape& shape;
   const AttentionOptions& options;
-  size_t index;              // batch * heads + head
-  std::vector<Vector> q, k;  // normalised
+  size_t index;                      // batch * heads + head
+  std::vector<Vector> q, k;          // normalised
+  std::vector<Vector> raw_q, raw_k;  // as given
   Vector log_gate;
   const uint8_t* keep;  // [query, key] or null
 
@@ -75,7 +76,9 @@ struct Head {
     double largest = -std::numeric_limits<double>::infinity();
     for (size_t j = position + 1; j-- > 0;) {  // right to left
       const double s = Dot(q[i], k[j]) / std::sqrt(static_cast<double>(shape.width));
-      const bool kept = !threshold || (keep != nullptr ? keep[i * shape.keys + j] != 0 : !(s <= 0));
+      // Normalising changes no sign, but may round an exact 0 to something else: the rows as given decide.
+      const bool passes = !(Dot(raw_q[i], raw_k[j]) <= 0) || std::isnan(s);
+      const bool kept = !threshold || (keep != nullptr ? keep[i * shape.keys + j] != 0 : passes);
       if (!kept) continue;
       row.keep[j] = 1;
       row.count[j] = ++count;
@@ -107,12 +110,17 @@ template <typename Args>
 Head MakeHead(const Args& args, const AttentionOptions& options, const uint8_t* keep, size_t b, size_t h) {
   const AttentionShape& shape = args.shape;
   const size_t index = b * shape.heads + h;
-  Head head{shape, options, index, {}, {}, {}, keep == nullptr ? nullptr : keep + index * shape.queries * shape.keys};
+  Head head{
+      shape, options, index, {}, {}, {}, {}, {}, keep == nullptr ? nullptr : keep + index * shape.queries * shape.keys};
   for (size_t i = 0; i < shape.queries; ++i) {
     head.q.push_back(Normalise(args.q(b, h, i), shape.width, options));
+    head.raw_q.emplace_back(args.q(b, h, i), args.q(b, h, i) + shape.width);
     head.log_gate.push_back(options.rule == ScoreRule::kThreshold ? *args.log_gate(b, h, i) : 0);
   }
-  for (size_t j = 0; j < shape.keys; ++j) head.k.push_back(Normalise(args.k(b, h, j), shape.width, options));
+  for (size_t j = 0; j < shape.keys; ++j) {
+    head.k.push_back(Normalise(args.k(b, h, j), shape.width, options));
+    head.raw_k.emplace_back(args.k(b, h, j), args.k(b, h, j) + shape.width);
+  }
   return head;
 }
 

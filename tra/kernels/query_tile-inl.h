@@ -36,18 +36,22 @@ struct QueryTile {
   bool stopped = false;
 };
 
-// rows[lane] = query `first + lane`, normalised; q_t its transpose. Lanes not in use are zero. Returns whether all of
-// it was finite.
+constexpr size_t kTileRows = RoundUp(kTile, kDotRows);  // what PackQueries may write
+
+// rows[lane] = query `first + lane`, q_t its transpose, and where `scales` is not null what QK-norm multiplies it by.
+// Lanes not in use are zero. Returns whether all of it was finite.
 HWY_INLINE bool PackQueries(const HeadRows<const float>& from, size_t first, size_t queries, size_t width,
-                            size_t stride, const Norm& norm, float* rows, float* q_t) {
-  bool finite = true;
-  for (size_t lane = 0; lane < queries; ++lane) {
-    if (lane + kPrefetchRows < queries) PrefetchRow(from(first + lane + kPrefetchRows), width);
-    finite &= PackRow(from(first + lane), width, stride, norm, rows + lane * stride);
-  }
+                            size_t stride, const Norm& norm, float* rows, float* q_t, float* scales) {
+  const bool finite = PackRows({from(first), from.stride}, 0, queries, width, stride, norm, rows, scales);
   std::memset(rows + queries * stride, 0, (kTile - queries) * stride * sizeof(float));
   Transpose(rows, width, stride, q_t);
   return finite;
+}
+
+// From the queries' factors of QK-norm to those from dot products to logits.
+HWY_INLINE void ScaleToLog2(const Scoring& scoring, size_t queries, const TileLanes& lanes) {
+  for (size_t lane = 0; lane < queries; ++lane) lanes.scale2[lane] *= scoring.scale2;
+  std::fill(lanes.scale2 + queries, lanes.scale2 + kTile, 0.0f);
 }
 
 // A gate of exactly 0 has log -inf; a finite decay keeps 0 * decay = 0 for the nearest key, and this one times any

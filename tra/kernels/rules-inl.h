@@ -33,8 +33,9 @@ struct TileLanes {
   float* sum;     // of the weights so far, relative to max2
   float* bound2;  // no logit to come can exceed bound2 + count * gate2
   float* geo;     // 1 / (1 - gate): kept keys to come weigh at most that many times the nearest of them; 0: not yet set
+  float* scale2;  // from a dot product to a logit in units of log2, the query's share of QK-norm included
   float* d_gate;  // gradient of the log gate, backward only
-  static constexpr size_t kArrays = 7;
+  static constexpr size_t kArrays = 8;
 
   static TileLanes At(float* floats) {
     return {floats,
@@ -43,7 +44,8 @@ struct TileLanes {
             floats + 3 * kTile,
             floats + 4 * kTile,
             floats + 5 * kTile,
-            floats + 6 * kTile};
+            floats + 6 * kTile,
+            floats + 7 * kTile};
   }
 };
 
@@ -107,7 +109,7 @@ struct Scoring {
   static constexpr double kLog2E = 1.4426950408889634;
   static constexpr double kInflate = 1.0001;
 
-  float scale2;  // from a dot product to a logit in units of log2
+  float scale2;  // from the dot product of normalised rows to a logit in units of log2
   DropoutOn dropout;
   float keep_scale;  // 1 / (1 - p)
   float first_count;

@@ -29,6 +29,7 @@ struct KeyRows {
   ptrdiff_t first_position;  // of the tile's queries; keys behind it are visible to all of them
   const uint32_t* bits;      // DropoutBits per (key, lane), or null
   uint32_t drop_below;
+  const float* scales;  // what QK-norm multiplies each key by, by offset, or null
 
   size_t Offset(size_t r) const { return list != nullptr ? list[r] : r; }
 
@@ -46,6 +47,11 @@ struct KeyRows {
   HWY_INLINE MF Future(size_t r, VF lanes) const {
     const ptrdiff_t key = static_cast<ptrdiff_t>(first_key + Offset(r));
     return hn::Lt(lanes, hn::Set(DF(), static_cast<float>(key - first_position)));
+  }
+
+  // From the dot products of row r to logits.
+  HWY_INLINE VF Scale(size_t r, VF of_queries) const {
+    return scales == nullptr ? of_queries : hn::Mul(of_queries, hn::Set(DF(), scales[Offset(r)]));
   }
 
   HWY_INLINE MF DroppedOut(size_t r, size_t v) const {
@@ -81,10 +87,10 @@ template <class Rule, DropoutOn kDrop, bool kBounded>
 HWY_INLINE void WeighTileImpl(const Scoring& scoring, const KeyRows& keys, const TileLanes& tile, float* HWY_RESTRICT s,
                               float* HWY_RESTRICT alpha) {
   const DF df;
-  const VF scale = hn::Set(df, scoring.scale2);
   const VF keep_scale = hn::Set(df, scoring.keep_scale);
   for (size_t v = 0; v < kVecs; ++v) {
     const VF lanes = hn::Iota(df, static_cast<float>(v * kLanes));
+    const VF query_scale = hn::Load(df, tile.scale2 + v * kLanes);
     float* HWY_RESTRICT column = s + v * kLanes;
     Rule rule(tile, v);
     VF sum = hn::Zero(df);
@@ -102,7 +108,7 @@ HWY_INLINE void WeighTileImpl(const Scoring& scoring, const KeyRows& keys, const
     const VF offset = kBounded ? hn::Neg(old_max) : hn::Zero(df);
     RightToLeft(keys, [&](size_t r, auto diagonal) HWY_ATTR {
       const VF score = hn::Load(df, column + r * kTile);
-      VF y = rule.Logit(score, scale, offset, keys.first_key + keys.Offset(r));
+      VF y = rule.Logit(score, keys.Scale(r, query_scale), offset, keys.first_key + keys.Offset(r));
       if constexpr (kDrop == DropoutOn::kLogits) {
         y = hn::IfThenZeroElse(keys.DroppedOut(r, v), hn::Mul(y, keep_scale));
       }
@@ -131,16 +137,17 @@ HWY_INLINE void WeighTileImpl(const Scoring& scoring, const KeyRows& keys, const
   }
 }
 
-// s becomes the weights (as v was multiplied with them), d_p becomes the gradient of the logits before scaling.
+// s becomes the weights (as v was multiplied with them), d_p becomes the gradient of the dot products, but for a factor
+// of ln 2: logits here are in units of log2, their gradients are not.
 template <class Rule, DropoutOn kDrop>
 HWY_INLINE void GradTileImpl(const Scoring& scoring, const KeyRows& keys, const TileLanes& tile,
                              const float* HWY_RESTRICT log2_sum, const float* HWY_RESTRICT delta, float* HWY_RESTRICT s,
                              float* HWY_RESTRICT d_p) {
   const DF df;
-  const VF scale = hn::Set(df, scoring.scale2);
   const VF keep_scale = hn::Set(df, scoring.keep_scale);
   for (size_t v = 0; v < kVecs; ++v) {
     const VF lanes = hn::Iota(df, static_cast<float>(v * kLanes));
+    const VF query_scale = hn::Load(df, tile.scale2 + v * kLanes);
     const VF minus_sum = hn::Neg(hn::Load(df, log2_sum + v * kLanes));
     const VF row_delta = hn::Load(df, delta + v * kLanes);
     Rule rule(tile, v);
@@ -148,6 +155,7 @@ HWY_INLINE void GradTileImpl(const Scoring& scoring, const KeyRows& keys, const 
       float* HWY_RESTRICT s_at = s + r * kTile + v * kLanes;
       float* HWY_RESTRICT d_at = d_p + r * kTile + v * kLanes;
       const VF score = hn::Load(df, s_at);
+      const VF scale = keys.Scale(r, query_scale);
       VF d = hn::Load(df, d_at);
       VF p;
       if constexpr (kDrop == DropoutOn::kLogits) {
@@ -175,7 +183,7 @@ HWY_INLINE void GradTileImpl(const Scoring& scoring, const KeyRows& keys, const 
         rule.Next(drop);
       }
       hn::Store(p, df, s_at);
-      hn::Store(d, df, d_at);
+      hn::Store(hn::Mul(d, scale), df, d_at);
     });
     rule.Save(tile, v);
   }

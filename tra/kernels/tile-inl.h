@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "hwy/cache_control.h"
 #include "tra/kernels/layout.h"
@@ -221,27 +222,35 @@ HWY_INLINE float NormScale(const float* row, size_t width, const Norm& norm) {
   return 1.0f / std::sqrt(SumOfSquares(row, width) / static_cast<float>(width) + norm.eps);
 }
 
-// to[r][0..stride) = the row, normalised, zero-padded. Returns whether all of it was finite.
-HWY_INLINE bool PackRow(const float* HWY_RESTRICT from, size_t width, size_t stride, const Norm& norm,
-                        float* HWY_RESTRICT to) {
+// to[0..stride) = the row, zero-padded. Returns whether all of it was finite.
+HWY_INLINE bool PackRow(const float* HWY_RESTRICT from, size_t width, size_t stride, float* HWY_RESTRICT to) {
   const DF df;
-  const float scale = NormScale(from, width, norm);
-  const VF scales = hn::Set(df, scale);
   const VF zero = hn::Zero(df);
   VF spoiled = zero;  // x * 0 is 0 only for finite x
   size_t c = 0;
   for (; c + kLanes <= width; c += kLanes) {
-    const VF x = hn::Mul(hn::LoadU(df, from + c), scales);
+    const VF x = hn::LoadU(df, from + c);
     spoiled = hn::MulAdd(x, zero, spoiled);
     hn::Store(x, df, to + c);
   }
   float spoiled_tail = 0.0f;
   for (; c < width; ++c) {
-    to[c] = from[c] * scale;
+    to[c] = from[c];
     spoiled_tail += to[c] * 0.0f;
   }
   for (; c < stride; ++c) to[c] = 0.0f;
   return spoiled_tail == 0.0f && hn::AllTrue(df, hn::Eq(spoiled, zero));
+}
+
+// PackRow for a row that QK-norm may apply to, and the factor it applies. The row itself stays as it is, so that a dot
+// product which is exactly 0 stays 0 and is dropped; a row too large to normalise becomes NaN, so that it is seen.
+HWY_INLINE bool PackRow(const float* HWY_RESTRICT from, size_t width, size_t stride, const Norm& norm,
+                        float* HWY_RESTRICT to, float* HWY_RESTRICT scale) {
+  const bool finite = PackRow(from, width, stride, to);
+  *scale = NormScale(to, width, norm);
+  if (*scale > 0.0f) return finite;
+  for (size_t c = 0; c < width; ++c) to[c] = std::numeric_limits<float>::quiet_NaN();
+  return false;
 }
 
 // Short rows far apart, as in a [B,T,H,d] view, are nothing a hardware prefetcher expects.
@@ -250,13 +259,16 @@ HWY_INLINE void PrefetchRow(const float* row, size_t width) {
 }
 constexpr size_t kPrefetchRows = 8;  // ahead
 
-// Rows [first, last) of a head, then zero rows up to a whole number of kDotRows.
+// Rows [first, last) of a head, then zero rows up to a whole number of kDotRows. Where `scales` is not null, also what
+// QK-norm multiplies each by.
 HWY_INLINE bool PackRows(const HeadRows<const float>& from, size_t first, size_t last, size_t width, size_t stride,
-                         const Norm& norm, float* HWY_RESTRICT to) {
+                         const Norm& norm, float* HWY_RESTRICT to, float* HWY_RESTRICT scales) {
   bool finite = true;
   for (size_t r = first; r < last; ++r) {
     if (r + kPrefetchRows < last) PrefetchRow(from(r + kPrefetchRows), width);
-    finite &= PackRow(from(r), width, stride, norm, to + (r - first) * stride);
+    float* HWY_RESTRICT row = to + (r - first) * stride;
+    finite &= scales == nullptr ? PackRow(from(r), width, stride, row)
+                                : PackRow(from(r), width, stride, norm, row, scales + (r - first));
   }
   const size_t rows = last - first;
   const size_t padded = RoundUp(rows, kDotRows);
