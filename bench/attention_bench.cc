@@ -24,8 +24,8 @@ int main(int argc, char** argv) {
   app.add_option("--rounds", settings.rounds, "rounds of each comparison; the median is reported")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  app.add_option("--only", only, "parts to run")
-      ->check(CLI::IsMember({"correctness", "speed", "stop", "memory", "decode"}));
+  app.add_option("--only", only, "parts to run; loop, only if named, repeats forward + backward for a profiler")
+      ->check(CLI::IsMember({"correctness", "speed", "loop", "stop", "memory", "decode"}));
   app.add_option("--json", json, "also write all figures to this file; - prints them instead of the text");
   app.add_flag("--quick", settings.quick, "shorter sequences and fewer of them: a minute instead of several");
   app.footer("Example: attention_bench --only speed --only decode --json figures.json");
@@ -49,6 +49,7 @@ int main(int argc, char** argv) {
                {{"target", tra::ChosenTargetName()}, {"threads", settings.threads}, {"libtorch", TORCH_VERSION}});
     if (wanted("correctness")) RunCorrectness(report);
     if (wanted("speed")) RunSpeed(settings, report);
+    if (!only.empty() && wanted("loop")) RunLoop(settings, report);
     if (wanted("stop")) RunStop(settings, report);
     if (wanted("decode")) RunDecode(settings, report);
     if (wanted("memory")) RunMemory(settings, report);

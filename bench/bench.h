@@ -51,8 +51,10 @@ at::Tensor Decided(const Problem& wide, const AttentionOptions& options);
 void Check(const Problem& problem, const AttentionOptions& options);
 void Require(bool right, const std::string& what);
 
-void RunCorrectness(Report& report);                       // correctness.cc: the paper's example, errors beside float64
-void RunSpeed(const Settings& settings, Report& report);   // speed.cc: against sgemm, composed operations, SDPA
+void RunCorrectness(Report& report);                      // correctness.cc: the paper's example, errors beside float64
+void RunSpeed(const Settings& settings, Report& report);  // speed.cc: against sgemm, composed operations, SDPA
+void RunLoop(const Settings& settings,
+             Report& report);  // speed.cc: TRA forward + backward and nothing else, to profile
 void RunStop(const Settings& settings, Report& report);    // stop.cc: what the early stop saves, by gate and density
 void RunMemory(const Settings& settings, Report& report);  // memory.cc: beyond inputs and outputs
 void RunDecode(const Settings& settings, Report& report);  // decode.cc: against reading the same bytes
