@@ -37,6 +37,18 @@ at::Tensor EmptyLike(const at::Tensor& x, int64_t positions, int64_t channels) {
                            x.options());
 }
 
+ForwardArgs<float> Arguments(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& log_gate,
+                             const at::Tensor& out, const AttentionOptions& options) {
+  ForwardArgs<float> args;
+  args.shape = ShapeOf(q, k, v);
+  args.q = View(q);
+  args.k = View(k);
+  args.v = View(v);
+  if (options.rule == ScoreRule::kThreshold) args.log_gate = View(log_gate);
+  args.out = MutableView(out);
+  return args;
+}
+
 struct Saved {
   at::Tensor out, log2_sum, first_key;
 };
@@ -45,13 +57,7 @@ Saved RunForward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, 
                  const AttentionOptions& options, bool for_backward) {
   Saved saved;
   saved.out = EmptyLike(q, q.size(2), v.size(3));
-  ForwardArgs<float> args;
-  args.shape = ShapeOf(q, k, v);
-  args.q = View(q);
-  args.k = View(k);
-  args.v = View(v);
-  if (options.rule == ScoreRule::kThreshold) args.log_gate = View(log_gate);
-  args.out = MutableView(saved.out);
+  ForwardArgs<float> args = Arguments(q, k, v, log_gate, saved.out, options);
   if (for_backward) {
     saved.log2_sum = at::empty({q.size(0), q.size(1), q.size(2)}, q.options());
     saved.first_key = at::empty({q.size(0), q.size(1), q.size(2)}, q.options().dtype(at::kInt));
@@ -147,16 +153,9 @@ at::Tensor AttentionDecodeStep(const at::Tensor& q, const at::Tensor& k, const a
   if (!OnKernels(q)) return AttentionComposed(q, k, v, log_gate, options);
   CheckAttention("attention_decode", q, k, v, log_gate, options);
   const at::Tensor q_rows = WithAdjacentChannels(q), k_rows = WithAdjacentChannels(k), v_rows = WithAdjacentChannels(v);
-  at::Tensor out = EmptyLike(q_rows, q.size(2), v.size(3));
-  ForwardArgs<float> args;
-  args.shape = ShapeOf(q, k, v);
-  args.q = View(q_rows);
-  args.k = View(k_rows);
-  args.v = View(v_rows);
-  if (options.rule == ScoreRule::kThreshold) args.log_gate = View(log_gate);
-  args.out = MutableView(out);
+  const at::Tensor out = EmptyLike(q_rows, q.size(2), v.size(3));
   AtenParallel parallel;
-  AttentionDecode(args, options, parallel);
+  AttentionDecode(Arguments(q_rows, k_rows, v_rows, log_gate, out, options), options, parallel);
   return out;
 }
 
