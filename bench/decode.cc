@@ -123,7 +123,7 @@ void RunDecode(const Settings& settings, Report& report) {
       Reader reader(problem, at::matmul(problem.k, problem.q.transpose(2, 3)).squeeze(-1).squeeze(0).gt(0));
       const Rounds rounds({{"read", [&] { reader.Read(); }}, {"decode", [&] { Decode(problem, off); }}}, rounds_wanted);
       const double read = rounds.Seconds(0).median;
-      // One head in a 4096 context is a few microseconds a thread, most of them spent waking the other one.
+      // The bar is for 8 heads.
       report.judge = heads == 8;
       report.Goal(Format("%lld heads, context %lld (read: %.3f ms, %.1f GB/s)", static_cast<long long>(heads),
                          static_cast<long long>(length), 1e3 * read, reader.Bytes() / read / 1e9),

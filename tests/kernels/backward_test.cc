@@ -32,7 +32,7 @@ std::vector<AttentionOptions> AllOptions() {
 
 TEST(Backward, MatchesReferenceOnAwkwardShapes) {
   for (const size_t length : {1, 2, 5, 17, 97, 230}) {
-    for (const size_t width : {1, 8, 59, 64, 111, 128}) {
+    for (const size_t width : {1, 8, 59, 64, 111, 128, 256}) {
       for (const AttentionOptions& options :
            {Options(ScoreRule::kThreshold, true), Options(ScoreRule::kThreshold, false),
             Options(ScoreRule::kSoftmax, false)}) {

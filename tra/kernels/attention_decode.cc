@@ -1,7 +1,7 @@
 // Decode: a few queries against a long cache. Bound by memory, so channels stand in the lanes and each key is read
 // once. A head's keys are cut into segments, counted from the right; each gives a partial result with counts of its
 // own, and partial results are joined from right to left until the rest is negligible (docs/kernels.md, "Joining").
-// Within a segment keys are read upwards, because hardware prefetches ascending addresses three times as fast.
+// Within a segment keys are read upwards, because hardware prefetches ascending addresses best.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
