@@ -153,7 +153,7 @@ at::Tensor AttentionDecodeStep(const at::Tensor& q, const at::Tensor& k, const a
   if (!OnKernels(q)) return AttentionComposed(q, k, v, log_gate, options);
   CheckAttention("attention_decode", q, k, v, log_gate, options);
   const at::Tensor q_rows = WithAdjacentChannels(q), k_rows = WithAdjacentChannels(k), v_rows = WithAdjacentChannels(v);
-  const at::Tensor out = EmptyLike(q_rows, q.size(2), v.size(3));
+  at::Tensor out = EmptyLike(q_rows, q.size(2), v.size(3));
   AtenParallel parallel;
   AttentionDecode(Arguments(q_rows, k_rows, v_rows, log_gate, out, options), options, parallel);
   return out;
