@@ -24,8 +24,11 @@ std::vector<AttentionOptions> AllOptions() {
     for (const DropoutOn on : {DropoutOn::kNone, DropoutOn::kLogits, DropoutOn::kWeights}) {
       all.push_back(Options(ScoreRule::kThreshold, qk_norm, on));
     }
-    all.push_back(Options(ScoreRule::kSoftmax, qk_norm));
-    all.push_back(Options(ScoreRule::kSoftmax, qk_norm, DropoutOn::kWeights));
+    for (const ScoreRule rule : kAllRules) {
+      if (rule == ScoreRule::kThreshold) continue;
+      all.push_back(Options(rule, qk_norm));
+      all.push_back(Options(rule, qk_norm, DropoutOn::kWeights));
+    }
   }
   return all;
 }
@@ -35,8 +38,9 @@ TEST(Backward, MatchesReferenceOnAwkwardShapes) {
     for (const size_t width : {1, 8, 59, 64, 111, 128, 256}) {
       for (const AttentionOptions& options :
            {Options(ScoreRule::kThreshold, true), Options(ScoreRule::kThreshold, false),
-            Options(ScoreRule::kSoftmax, false)}) {
-        SCOPED_TRACE(::testing::Message() << "T " << length << " d " << width);
+            Options(ScoreRule::kSoftmax, false), Options(ScoreRule::kForget, false),
+            Options(ScoreRule::kDistance, false), Options(ScoreRule::kContextual, false)}) {
+        SCOPED_TRACE(::testing::Message() << "rule " << int(options.rule) << " T " << length << " d " << width);
         Problem problem({2, 2, length, length, width, width}, options, static_cast<uint32_t>(length * width));
         problem.layout = length % 2 ? Layout::kTokenFirst : Layout::kHeadFirst;
         ExpectMatchesReference(problem, true);
@@ -46,7 +50,8 @@ TEST(Backward, MatchesReferenceOnAwkwardShapes) {
 }
 
 TEST(Backward, MatchesReferenceOnLongRows) {
-  for (const ScoreRule rule : {ScoreRule::kThreshold, ScoreRule::kSoftmax}) {
+  for (const ScoreRule rule : kAllRules) {
+    SCOPED_TRACE(::testing::Message() << "rule " << int(rule));
     ExpectMatchesReference(Problem({1, 1, 1025, 1025, 64, 64}, Options(rule, true)), true);
   }
 }
@@ -54,7 +59,10 @@ TEST(Backward, MatchesReferenceOnLongRows) {
 TEST(Backward, MatchesReferenceWithACachedPrefix) {
   for (const size_t queries : {1, 30, 200}) {
     for (const size_t keys : {200, 201, 590}) {
-      ExpectMatchesReference(Problem({1, 2, queries, keys, 24, 24}, Options(ScoreRule::kThreshold, true)), true);
+      for (const ScoreRule rule : kAllRules) {
+        SCOPED_TRACE(::testing::Message() << "rule " << int(rule) << " " << queries << " of " << keys);
+        ExpectMatchesReference(Problem({1, 2, queries, keys, 24, 24}, Options(rule, true)), true);
+      }
     }
   }
 }
@@ -99,7 +107,7 @@ TEST(BackwardReference, MatchesFiniteDifferences) {
     check("q", problem.q, result.d_q);
     check("k", problem.k, result.d_k);
     check("v", problem.v, result.d_v);
-    if (options.rule == ScoreRule::kThreshold) check("log_gate", problem.gate, result.d_gate);
+    if (options.rule != ScoreRule::kSoftmax) check("own", problem.own, result.d_own);
   }
 }
 

@@ -20,10 +20,11 @@ TEST(Decode, MatchesReference) {
   for (const size_t queries : {1, 2, 8, 9}) {  // 9 goes to the forward kernel
     for (const size_t keys : {9, 64, 513, 1300}) {
       for (const size_t width : {8, 59, 64}) {
-        for (const ScoreRule rule : {ScoreRule::kThreshold, ScoreRule::kSoftmax}) {
+        for (const ScoreRule rule : kAllRules) {
           for (const bool qk_norm : {true, false}) {
             for (const float stop_eps : {kStopNever, kDefaultStopEps}) {
-              SCOPED_TRACE(::testing::Message() << queries << " of " << keys << " d " << width);
+              SCOPED_TRACE(::testing::Message()
+                           << "rule " << int(rule) << " " << queries << " of " << keys << " d " << width);
               const Problem problem({1, 2, queries, keys, width, width}, Options(rule, qk_norm, stop_eps),
                                     static_cast<uint32_t>(queries * keys + width));
               // Scores are summed in another order than in the tiles, so the mask may differ where |S| is tiny; with

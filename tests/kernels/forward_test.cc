@@ -17,17 +17,20 @@ AttentionOptions Tra(bool qk_norm = true) {
   return options;
 }
 
-AttentionOptions Softmax() {
+AttentionOptions Plain(ScoreRule rule) {
   AttentionOptions options = Tra(false);
-  options.rule = ScoreRule::kSoftmax;
+  options.rule = rule;
   return options;
 }
+
+AttentionOptions Softmax() { return Plain(ScoreRule::kSoftmax); }
 
 TEST(Forward, MatchesReferenceOnAwkwardShapes) {
   for (const size_t length : {1, 2, 5, 17, 97, 200}) {
     for (const size_t width : {1, 8, 59, 64, 111, 128, 256}) {
-      for (const AttentionOptions& options : {Tra(), Tra(false), Softmax()}) {
-        SCOPED_TRACE(::testing::Message() << "T " << length << " d " << width);
+      for (const AttentionOptions& options : {Tra(), Tra(false), Softmax(), Plain(ScoreRule::kForget),
+                                              Plain(ScoreRule::kDistance), Plain(ScoreRule::kContextual)}) {
+        SCOPED_TRACE(::testing::Message() << "rule " << int(options.rule) << " T " << length << " d " << width);
         Problem problem({2, 3, length, length, width, width}, options, static_cast<uint32_t>(length + width));
         problem.layout = length % 2 ? Layout::kTokenFirst : Layout::kHeadFirst;
         ExpectMatchesReference(problem, false);
@@ -37,7 +40,9 @@ TEST(Forward, MatchesReferenceOnAwkwardShapes) {
 }
 
 TEST(Forward, MatchesReferenceOnLongRows) {
-  for (const AttentionOptions& options : {Tra(), Tra(false), Softmax()}) {
+  for (const AttentionOptions& options : {Tra(), Tra(false), Softmax(), Plain(ScoreRule::kForget),
+                                          Plain(ScoreRule::kDistance), Plain(ScoreRule::kContextual)}) {
+    SCOPED_TRACE(::testing::Message() << "rule " << int(options.rule));
     Problem problem({1, 2, 1025, 1025, 64, 64}, options);
     problem.layout = Layout::kTokenFirst;
     ExpectMatchesReference(problem, false);
@@ -55,7 +60,7 @@ TEST(Forward, QueriesAreTheLastPositionsOfTheKeys) {
     Problem part = whole;
     part.shape.queries = 11;
     part.q.erase(part.q.begin(), part.q.begin() + 200 * 24);
-    part.gate.erase(part.gate.begin(), part.gate.begin() + 200);
+    part.own.erase(part.own.begin(), part.own.begin() + 200);
     part.d_out.erase(part.d_out.begin(), part.d_out.begin() + 200 * 24);
     const std::vector<double> all = whole.Forward().out;
     EXPECT_TRUE(BitEqual(part.Forward().out, std::vector<double>(all.begin() + 200 * 24, all.end())));
@@ -121,14 +126,14 @@ TEST(Threshold, IsStrictAndExactForIntegers) {
     last.shape.queries = 1;
     std::vector<double> last_want;
     last.q.clear();
-    last.gate.clear();
+    last.own.clear();
     for (size_t head = 0; head < 2; ++head) {
       const auto row = [&](const std::vector<double>& x) {
         return x.begin() + static_cast<ptrdiff_t>(head * 150 + 149) * 9;
       };
       last.q.insert(last.q.end(), row(problem.q), row(problem.q) + 9);
       last_want.insert(last_want.end(), row(want), row(want) + 9);
-      last.gate.push_back(problem.gate[head * 150 + 149]);
+      last.own.push_back(problem.own[head * 150 + 149]);
     }
     last.d_out.assign(18, 0);
     EXPECT_LT(MaxError(last.Decode().out, last_want), 5e-6);
@@ -140,7 +145,7 @@ TEST(Threshold, RowsThatKeepNothingAreZero) {
   for (double& each : problem.q) each = -std::abs(each) - 0.1;
   for (double& each : problem.k) each = std::abs(each) + 0.1;
   const Result result = problem.Both();
-  for (const std::vector<double>* x : {&result.out, &result.d_q, &result.d_k, &result.d_v, &result.d_gate}) {
+  for (const std::vector<double>* x : {&result.out, &result.d_q, &result.d_k, &result.d_v, &result.d_own}) {
     EXPECT_EQ(MaxAbs(*x), 0.0);
   }
 }
@@ -236,7 +241,7 @@ TEST(NaN, ReachesTheRowsItBelongsToAndNoOther) {
         EXPECT_EQ(nan_rows(infinite, infinite.Forward().out), from_50);
         infinite.shape.queries = 1;
         infinite.q.resize(16);
-        infinite.gate.resize(1);
+        infinite.own.resize(1);
         infinite.d_out.resize(16);
         EXPECT_TRUE(std::isnan(MaxAbs(infinite.Decode().out)));
         infinite = clean;
@@ -255,7 +260,8 @@ TEST(NaN, ReachesTheRowsItBelongsToAndNoOther) {
 }
 
 TEST(Determinism, BitEqualOverRepeatsAndWorkers) {
-  for (const AttentionOptions& options : {Tra(), Softmax()}) {
+  for (const AttentionOptions& options :
+       {Tra(), Softmax(), Plain(ScoreRule::kForget), Plain(ScoreRule::kDistance), Plain(ScoreRule::kContextual)}) {
     const Problem problem({2, 2, 333, 400, 40, 40}, options);
     const Result first = problem.Both(1);
     for (const size_t workers : {1, 2, 3, 5}) {
@@ -264,6 +270,9 @@ TEST(Determinism, BitEqualOverRepeatsAndWorkers) {
       EXPECT_TRUE(BitEqual(first.d_q, again.d_q)) << workers;
       EXPECT_TRUE(BitEqual(first.d_k, again.d_k)) << workers;
       EXPECT_TRUE(BitEqual(first.d_v, again.d_v)) << workers;
+      if (options.rule != ScoreRule::kSoftmax) {
+        EXPECT_TRUE(BitEqual(first.d_own, again.d_own)) << workers;
+      }
     }
   }
 }

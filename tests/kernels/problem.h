@@ -2,6 +2,7 @@
 #ifndef TRA_TESTS_KERNELS_PROBLEM_H_
 #define TRA_TESTS_KERNELS_PROBLEM_H_
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -9,11 +10,15 @@
 
 namespace tra::testing {
 
+constexpr ScoreRule kAllRules[] = {ScoreRule::kThreshold, ScoreRule::kSoftmax, ScoreRule::kForget, ScoreRule::kDistance,
+                                   ScoreRule::kContextual};
+inline bool HasLogitDropout(ScoreRule rule) { return rule == ScoreRule::kThreshold || rule == ScoreRule::kSoftmax; }
+
 enum class Layout : uint8_t { kHeadFirst, kTokenFirst };  // [B,H,T,d] or a view of [B,T,H,d]
 
 struct Result {
   std::vector<double> out;
-  std::vector<double> d_q, d_k, d_v, d_gate;  // empty unless the backward ran
+  std::vector<double> d_q, d_k, d_v, d_own;  // empty unless the backward ran
   std::vector<int32_t> first_key;
 };
 
@@ -22,13 +27,16 @@ struct Problem {
   AttentionShape shape;
   AttentionOptions options;
   Layout layout = Layout::kHeadFirst;
-  std::vector<double> q, k, v, gate, d_out;  // [B,H,T,d]; gate is the log, [B,H,Tq]
+  std::vector<double> q, k, v, d_out;  // [B,H,T,d]
+  std::vector<double> own;             // the rule's own input, see ScoreRule
 
-  // Normal inputs; gates sigmoid(N(2,1)).
+  // Normal inputs; gates are logs of sigmoid(N(2,1)). Rules with a table get a short one where the shape has none.
   Problem(const AttentionShape& shape, const AttentionOptions& options, uint32_t seed = 1);
 
   size_t Heads() const { return shape.batch * shape.heads; }
-  void SetLogGate(double value) { gate.assign(gate.size(), value); }
+  // [batch, head, row, channel] of the own input.
+  std::array<size_t, 4> OwnShape() const;
+  void SetLogGate(double value) { own.assign(own.size(), value); }
 
   // The SIMD kernels. Outputs are poisoned with NaN before.
   Result Forward(size_t workers = 2) const;

@@ -18,10 +18,10 @@ class EveryTarget : public ::testing::TestWithParam<int64_t> {
 
 TEST_P(EveryTarget, MatchesReference) {
   ASSERT_EQ(ChosenTargetName(), TargetName(GetParam()));
-  for (const ScoreRule rule : {ScoreRule::kThreshold, ScoreRule::kSoftmax}) {
+  for (const ScoreRule rule : kAllRules) {
     for (const bool qk_norm : {true, false}) {
       for (const DropoutOn on : {DropoutOn::kNone, DropoutOn::kLogits, DropoutOn::kWeights}) {
-        if (rule == ScoreRule::kSoftmax && on == DropoutOn::kLogits) continue;
+        if (rule != ScoreRule::kThreshold && on == DropoutOn::kLogits) continue;
         AttentionOptions options;
         options.rule = rule;
         options.qk_norm = qk_norm;

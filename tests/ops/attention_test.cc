@@ -9,17 +9,45 @@
 namespace tra {
 namespace {
 
-struct Inputs {
-  at::Tensor q, k, v, log_gate;
+constexpr ScoreRule kAllRules[] = {ScoreRule::kThreshold, ScoreRule::kSoftmax, ScoreRule::kForget, ScoreRule::kDistance,
+                                   ScoreRule::kContextual};
 
-  std::vector<at::Tensor> All() const { return {q, k, v, log_gate}; }
+struct Inputs {
+  at::Tensor q, k, v, own;
+
+  std::vector<at::Tensor> All() const {
+    return own.defined() ? std::vector<at::Tensor>{q, k, v, own} : std::vector<at::Tensor>{q, k, v};
+  }
+  Inputs Wide() const {
+    const auto wide = [](const at::Tensor& x) {
+      return x.defined() ? x.detach().to(at::kDouble).set_requires_grad(true) : x;
+    };
+    return {wide(q), wide(k), wide(v), wide(own)};
+  }
 };
 
-Inputs Draw(int64_t queries, int64_t keys, at::ScalarType dtype = at::kFloat) {
+at::Tensor DrawOwn(ScoreRule rule, int64_t queries, int64_t keys) {
+  switch (rule) {
+    case ScoreRule::kSoftmax:
+      break;
+    case ScoreRule::kThreshold:
+      return at::log_sigmoid(at::randn({2, 3, queries}) + 2);
+    case ScoreRule::kForget:
+      return at::log_sigmoid(at::randn({2, 3, keys}) + 2);
+    case ScoreRule::kDistance:
+      return at::randn({3, 21});
+    case ScoreRule::kContextual:
+      return at::randn({2, 3, queries, 11});
+  }
+  return {};
+}
+
+Inputs Draw(int64_t queries, int64_t keys, ScoreRule rule = ScoreRule::kThreshold) {
   at::manual_seed(queries * 1000 + keys);
-  const auto leaf = [&](const at::Tensor& x) { return x.to(dtype).set_requires_grad(true); };
   const at::Tensor q = at::randn({2, 3, queries, 16}), k = at::randn({2, 3, keys, 16}), v = at::randn({2, 3, keys, 16});
-  return {leaf(q), leaf(k), leaf(v), leaf(at::log_sigmoid(at::randn({2, 3, queries}) + 2))};
+  const Inputs inputs = {q, k, v, DrawOwn(rule, queries, keys)};
+  for (at::Tensor x : inputs.All()) x.set_requires_grad(true);
+  return inputs;
 }
 
 void ExpectNear(const at::Tensor& a, const at::Tensor& b, double tolerance) {
@@ -28,36 +56,28 @@ void ExpectNear(const at::Tensor& a, const at::Tensor& b, double tolerance) {
 }
 
 TEST(Attention, KernelsMatchComposedInFloat64WithGradients) {
-  for (const ScoreRule rule : {ScoreRule::kThreshold, ScoreRule::kSoftmax}) {
+  for (const ScoreRule rule : kAllRules) {
+    SCOPED_TRACE(static_cast<int>(rule));
     AttentionOptions options;
     options.rule = rule;
-    const Inputs fast = Draw(40, 50);
-    Inputs wide = fast;
-    for (at::Tensor* x : {&wide.q, &wide.k, &wide.v, &wide.log_gate}) {
-      *x = x->detach().to(at::kDouble).set_requires_grad(true);
-    }
-    const at::Tensor gate = rule == ScoreRule::kThreshold ? fast.log_gate : at::Tensor();
-    const at::Tensor wide_gate = rule == ScoreRule::kThreshold ? wide.log_gate : at::Tensor();
-    const at::Tensor got = Attention(fast.q, fast.k, fast.v, gate, options);
-    const at::Tensor want = AttentionComposed(wide.q, wide.k, wide.v, wide_gate, options);
+    const Inputs fast = Draw(40, 50, rule);
+    const Inputs wide = fast.Wide();
+    const at::Tensor got = Attention(fast.q, fast.k, fast.v, fast.own, options);
+    const at::Tensor want = AttentionComposed(wide.q, wide.k, wide.v, wide.own, options);
     ExpectNear(got, want, 5e-6);
     const at::Tensor weight = at::randn_like(got);
-    const auto gradients = [&](const at::Tensor& out, const Inputs& inputs) {
-      std::vector<at::Tensor> of = {inputs.q, inputs.k, inputs.v};
-      if (rule == ScoreRule::kThreshold) of.push_back(inputs.log_gate);
-      return torch::autograd::grad({(out * weight).sum()}, of);
-    };
-    const std::vector<at::Tensor> a = gradients(got, fast), b = gradients(want, wide);
+    const std::vector<at::Tensor> a = torch::autograd::grad({(got * weight).sum()}, fast.All());
+    const std::vector<at::Tensor> b = torch::autograd::grad({(want * weight).sum()}, wide.All());
     for (size_t i = 0; i < a.size(); ++i) ExpectNear(a[i], b[i], 2e-5);
   }
 }
 
 TEST(Attention, WithoutGradientsGivesTheSameBits) {
   const Inputs x = Draw(70, 70);
-  const at::Tensor recorded = Attention(x.q, x.k, x.v, x.log_gate, {});
+  const at::Tensor recorded = Attention(x.q, x.k, x.v, x.own, {});
   EXPECT_TRUE(recorded.requires_grad());
   const c10::NoGradGuard no_grad;
-  const at::Tensor plain = Attention(x.q, x.k, x.v, x.log_gate, {});
+  const at::Tensor plain = Attention(x.q, x.k, x.v, x.own, {});
   EXPECT_FALSE(plain.requires_grad());
   EXPECT_TRUE(recorded.equal(plain));
 }
@@ -67,21 +87,40 @@ TEST(Attention, ExpandedInputsAreReadThroughTheirStrides) {
   const Inputs x = Draw(30, 30);
   // One key head shared by all: stride 0.
   const at::Tensor k = x.k.select(1, 0).unsqueeze(1).expand({2, 3, 30, 16});
-  EXPECT_TRUE(Attention(x.q, k, x.v, x.log_gate, {}).equal(Attention(x.q, k.contiguous(), x.v, x.log_gate, {})));
+  EXPECT_TRUE(Attention(x.q, k, x.v, x.own, {}).equal(Attention(x.q, k.contiguous(), x.v, x.own, {})));
 }
 
 TEST(Decode, MatchesTheLastRow) {
   const c10::NoGradGuard no_grad;
-  const Inputs x = Draw(200, 200);
-  const auto last = [](const at::Tensor& t) { return t.narrow(2, 199, 1); };
-  const at::Tensor whole = Attention(x.q, x.k, x.v, x.log_gate, {});
-  ExpectNear(AttentionDecodeStep(last(x.q), x.k, x.v, last(x.log_gate), {}), last(whole), 5e-6);
+  for (const ScoreRule rule : kAllRules) {
+    SCOPED_TRACE(static_cast<int>(rule));
+    AttentionOptions options;
+    options.rule = rule;
+    const Inputs x = Draw(200, 200, rule);
+    const auto last = [](const at::Tensor& t) { return t.narrow(2, 199, 1); };
+    const bool by_query = rule == ScoreRule::kThreshold || rule == ScoreRule::kContextual;
+    const at::Tensor whole = Attention(x.q, x.k, x.v, x.own, options);
+    ExpectNear(AttentionDecodeStep(last(x.q), x.k, x.v, by_query ? last(x.own) : x.own, options), last(whole), 5e-6);
+  }
+}
+
+TEST(Attention, TheTableOfDistancesIsSharedByTheBatch) {
+  AttentionOptions options;
+  options.rule = ScoreRule::kDistance;
+  const Inputs x = Draw(30, 30, options.rule);
+  const auto gradient = [&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+    return torch::autograd::grad({Attention(q, k, v, x.own, options).square().sum()}, {x.own})[0];
+  };
+  const auto one = [](const at::Tensor& t, int64_t b) { return t.narrow(0, b, 1); };
+  const at::Tensor apart =
+      gradient(one(x.q, 0), one(x.k, 0), one(x.v, 0)) + gradient(one(x.q, 1), one(x.k, 1), one(x.v, 1));
+  ExpectNear(gradient(x.q, x.k, x.v), apart, 1e-5);
 }
 
 TEST(Attention, ErrorsShowTheShapes) {
   const Inputs x = Draw(4, 5);
   try {
-    Attention(x.q, x.k, x.v.narrow(2, 0, 3), x.log_gate, {});
+    Attention(x.q, x.k, x.v.narrow(2, 0, 3), x.own, {});
     FAIL() << "accepted";
   } catch (const c10::Error& error) {
     EXPECT_NE(std::string(error.what()).find("v [2, 3, 3, 16]"), std::string::npos) << error.what();

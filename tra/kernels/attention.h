@@ -36,13 +36,22 @@ struct AttentionShape {
   size_t keys = 0;
   size_t width = 0;        // channels of q and k
   size_t value_width = 0;  // channels of v and out
+  size_t table = 0;        // kDistance: distances; kContextual: positions
 };
 
 constexpr size_t kMaxHeadWidth = 256;
+constexpr size_t kMaxTable = 256;  // positions of kContextual
 
+// What is added to s = q.k / sqrt(width), for the query at position i and the key at position j, and the input of its
+// own a rule takes that from.
 enum class ScoreRule : uint8_t {
-  kSoftmax,    // logit = q.k / sqrt(width)
-  kThreshold,  // TRA: only keys with q.k > 0 stay, each decayed by the query's gate once per kept key in between
+  kSoftmax,     // nothing
+  kThreshold,   // TRA: only keys with s > 0 stay, each decayed by the query's gate once per kept key in between;
+                // own: log gate, at most 0, [batch, head, query]
+  kForget,      // FoT: the sum of log f over the positions j+1..i; own: log f, [batch, head, key]
+  kDistance,    // REL: b[min(i - j, table - 1)]; own: b, [head, table]
+  kContextual,  // CoPE: z_i at p, where p = min(sum of sigmoid(s) over the keys j..i, table - 1) and z_i is taken to be
+                // linear between integers; own: z, [batch, head, query, table]
 };
 
 enum class DropoutOn : uint8_t {
@@ -71,7 +80,7 @@ template <typename T>
 struct ForwardArgs {
   AttentionShape shape;
   Rows<const T> q, k, v;
-  Rows<const T> log_gate;  // one channel, <= 0; kThreshold only
+  Rows<const T> own;  // the rule's own input, see ScoreRule: a row is a query, a key or (kDistance) a distance
   Rows<T> out;
   // For the backward, both [batch, head, query] contiguous; may be null when no gradient is wanted.
   T* log2_sum = nullptr;         // log2 of the sum of exp2(logit * log2 e); +inf where a row keeps nothing
@@ -81,11 +90,11 @@ struct ForwardArgs {
 template <typename T>
 struct BackwardArgs {
   AttentionShape shape;
-  Rows<const T> q, k, v, log_gate;
+  Rows<const T> q, k, v, own;
   Rows<const T> out, d_out;
   const T* log2_sum = nullptr;
   const int32_t* first_key = nullptr;
-  Rows<T> d_q, d_k, d_v, d_log_gate;  // overwritten, every element
+  Rows<T> d_q, d_k, d_v, d_own;  // overwritten, every element
 };
 
 // out = attention(q, k, v). Bit-equal over repeats and over the number of workers.

@@ -16,6 +16,8 @@
 #include "hwy/foreach_target.h"
 // Must come after foreach_target.
 #include "hwy/highway.h"
+#include "tra/kernels/own_grads-inl.h"
+#include "tra/kernels/own_terms-inl.h"
 #include "tra/kernels/philox-inl.h"
 #include "tra/kernels/query_tile-inl.h"
 #include "tra/kernels/score-inl.h"
@@ -31,7 +33,7 @@ static_assert(kKeyBlock % kTile == 0, "chunks must be made of the forward's tile
 // number of workers has no say, or the result would depend on it.
 inline size_t ChunkSize(const AttentionShape& shape) {
   const size_t blocks = shape.batch * shape.heads >= 8 ? 6 : 2;
-  return kKeyBlock * std::min(blocks, DivideUp(shape.queries, kKeyBlock));
+  return kKeyBlock * std::clamp(DivideUp(shape.queries, kKeyBlock), size_t{1}, blocks);
 }
 
 // Scores reach the softmax in units of log2 while gradients do not: see GradTileImpl.
@@ -44,13 +46,16 @@ class Backward {
         shape_(args.shape),
         options_(options),
         scoring_(args.shape, options),
+        terms_(args.shape, options, args.own),
         norm_{options.qk_norm, options.norm_eps},
         drop_below_(scoring_.dropout == DropoutOn::kNone ? 0 : DropoutThreshold(options.dropout_p)),
         k_stride_(PackedStride(shape_.width)),
         v_stride_(PackedStride(shape_.value_width)),
         past_(shape_.keys - shape_.queries),
+        table_stride_(TableStride(options, shape_)),
         chunk_(ChunkSize(shape_)),
-        carried_(AllocateFloats(2 * std::max<size_t>(1, shape_.batch * shape_.heads * shape_.queries))) {}
+        carried_(kCarried * shape_.batch * shape_.heads * shape_.queries),
+        own_grads_(shape_, options, chunk_, QueryChunks()) {}
 
   // Buffers of one worker.
   struct Scratch {
@@ -66,6 +71,10 @@ class Backward {
     Floats lanes;           // TileLanes, then log2_sum and delta
     Floats ones;            // [kTile]
     Floats rows;            // [kTile][stride]
+    Floats z_t, d_z_t;      // [table][kTile], kContextual
+    Floats terms;           // [kKeyBlock], kForget
+    Floats d_terms;         // [kKeyBlock][kLanes], kForget
+    float* window;          // kDistance: see OwnGrads
     uint16_t list[kKeyBlock];
     bool keys_finite, values_finite;
   };
@@ -73,9 +82,13 @@ class Backward {
   size_t QueryChunks() const { return DivideUp(shape_.queries, chunk_); }
   size_t PastChunks() const { return DivideUp(past_, chunk_); }
   size_t Phases() const { return QueryChunks() + PastChunks(); }
+  void EndPhase(size_t phase) { own_grads_.EndPhase(phase); }
+  void StoreSharedGradients() const { own_grads_.Store(args_.d_own); }
+  // kContextual needs a walk before the one for gradients: see ContextualRule.
+  void SetTotalsOnly(bool totals_only) { totals_only_ = totals_only; }
 
   // Chunk `chunk` of the queries against the chunk of keys `phase` to the left of the diagonal.
-  void Chunk(size_t batch, size_t head, size_t chunk, size_t phase, Scratch& scratch) const {
+  void Chunk(size_t batch, size_t head, size_t chunk, size_t phase, Scratch& scratch) {
     const ptrdiff_t key_chunk = static_cast<ptrdiff_t>(chunk) - static_cast<ptrdiff_t>(phase);
     if (key_chunk < -static_cast<ptrdiff_t>(PastChunks())) return;
     const ptrdiff_t start = static_cast<ptrdiff_t>(past_) + key_chunk * static_cast<ptrdiff_t>(chunk_);
@@ -85,6 +98,7 @@ class Backward {
     const size_t first = chunk * chunk_;
     const size_t last = std::min(first + chunk_, shape_.queries);
     Prepare(scratch);
+    scratch.window = own_grads_.Window(batch, head, chunk, phase);
 
     // Chunks that every tile stopped before are not visited at all, unless they must be zeroed.
     size_t reached = last_key;
@@ -92,7 +106,7 @@ class Backward {
     const bool visit = HasTail() || reached < last_key;
     if (visit || first_visit || phase == 0)
       Visit(batch, head, first, last, first_key, last_key, visit, first_visit, phase, scratch);
-    if (!norm_.on) return;
+    if (!norm_.on || totals_only_) return;
     // Rows whose gradient is now complete go back through QK-norm while they are in the cache.
     if (chunk + 1 == QueryChunks()) {
       for (size_t j = first_key; j < last_key; ++j) NormBackward(args_.k(batch, head, j), args_.d_k(batch, head, j));
@@ -104,7 +118,7 @@ class Backward {
 
  private:
   void Visit(size_t batch, size_t head, size_t first, size_t last, size_t first_key, size_t last_key, bool visit,
-             bool first_visit, size_t phase, Scratch& scratch) const {
+             bool first_visit, size_t phase, Scratch& scratch) {
     std::memset(scratch.d_keys.get(), 0, chunk_ * k_stride_ * sizeof(float));
     std::memset(scratch.d_vals.get(), 0, chunk_ * v_stride_ * sizeof(float));
     if (visit) {
@@ -114,6 +128,7 @@ class Backward {
                                        Norm(), scratch.values.get(), nullptr);
     }
     for (size_t i = first; i < last; i += kTile) Tile(batch, head, i, last, first_key, last_key, phase == 0, scratch);
+    if (totals_only_) return;
     for (size_t j = first_key; j < last_key; ++j) {
       AddRow(scratch.d_keys.get() + (j - first_key) * k_stride_, shape_.width, kLn2, first_visit,
              args_.d_k(batch, head, j));
@@ -137,9 +152,10 @@ class Backward {
   size_t FirstKey(size_t batch, size_t head, size_t query) const {
     return static_cast<size_t>(args_.first_key[At(batch, head, query)]);
   }
-  float* Count(size_t batch, size_t head, size_t query) const { return carried_.get() + At(batch, head, query); }
-  float* Delta(size_t batch, size_t head, size_t query) const {
-    return carried_.get() + shape_.batch * shape_.heads * shape_.queries + At(batch, head, query);
+  // What a query carries from phase to phase.
+  enum Carried : uint8_t { kCount, kDelta, kSeen, kTotal, kCarried };
+  float& Carry(Carried what, size_t batch, size_t head, size_t query) {
+    return carried_[what * shape_.batch * shape_.heads * shape_.queries + At(batch, head, query)];
   }
 
   void Prepare(Scratch& scratch) const {
@@ -160,7 +176,15 @@ class Backward {
     scratch.bits = AllocateFloats((kKeyBlock + kKeysPerPhilox) * kTile);
     scratch.lanes = AllocateFloats((TileLanes::kArrays + 2) * kTile);
     scratch.ones = AllocateFloats(kTile);
-    scratch.rows = AllocateFloats(kTile * k_stride_);
+    scratch.rows = AllocateFloats(kTileRows * std::max(k_stride_, table_stride_));
+    if (options_.rule == ScoreRule::kContextual) {
+      scratch.z_t = AllocateFloats(RoundUp(shape_.table, 4) * kTile);
+      scratch.d_z_t = AllocateFloats(RoundUp(shape_.table, 4) * kTile);
+    }
+    if (options_.rule == ScoreRule::kForget) {
+      scratch.terms = AllocateFloats(kKeyBlock);
+      scratch.d_terms = AllocateFloats(kKeyBlock * kLanes);
+    }
     std::fill_n(scratch.ones.get(), kTile, 1.0f);
     std::memset(scratch.lanes.get(), 0, (TileLanes::kArrays + 2) * kTile * sizeof(float));
   }
@@ -176,7 +200,7 @@ class Backward {
 
   // Up to kTile queries from `first` against the packed keys [first_key, last_key).
   void Tile(size_t batch, size_t head, size_t first, size_t last, size_t first_key, size_t last_key, bool first_visit,
-            Scratch& scratch) const {
+            Scratch& scratch) {
     const size_t queries = std::min(kTile, last - first);
     const size_t first_position = past_ + first;
     const size_t stop = FirstKey(batch, head, first);
@@ -193,17 +217,26 @@ class Backward {
     ScaleToLog2(scoring_, queries, lanes);
     const bool d_out_finite = PackQueries(OfHead(args_.d_out, batch, head), first, queries, shape_.value_width,
                                           v_stride_, Norm(), scratch.d_out.get(), scratch.d_out_t.get(), nullptr);
-    LoadGates(args_.log_gate, batch, head, first, queries, options_.rule, lanes);
+    LoadGates(args_.own, batch, head, first, queries, options_.rule, lanes);
+    const bool contextual = options_.rule == ScoreRule::kContextual;
+    if (contextual) {
+      LoadPositions(OfHead(args_.own, batch, head), first, queries, shape_.table, scratch.rows.get(),
+                    scratch.z_t.get());
+      std::memset(scratch.d_z_t.get(), 0, RoundUp(shape_.table, 4) * kTile * sizeof(float));
+    }
     for (size_t lane = 0; lane < kTile; ++lane) {
       const bool used = lane < queries;
       if (used && first_visit) {
-        *Count(batch, head, first + lane) = scoring_.first_count;
-        *Delta(batch, head, first + lane) =
+        Carry(kCount, batch, head, first + lane) = scoring_.first_count;
+        Carry(kDelta, batch, head, first + lane) =
             DotRows(args_.d_out(batch, head, first + lane), args_.out(batch, head, first + lane), shape_.value_width);
+        Carry(kSeen, batch, head, first + lane) = 0.0f;
       }
-      lanes.count[lane] = used ? *Count(batch, head, first + lane) : 0.0f;
-      lanes.d_gate[lane] = 0.0f;
-      delta[lane] = used ? *Delta(batch, head, first + lane) : 0.0f;
+      const auto carried = [&](Carried what) { return used ? Carry(what, batch, head, first + lane) : 0.0f; };
+      lanes.count[lane] = carried(kCount);
+      lanes.d_gate[lane] = contextual ? carried(kSeen) : 0.0f;
+      lanes.total[lane] = carried(kTotal);
+      delta[lane] = carried(kDelta);
       // An absent query has no weight anywhere.
       log2_sum[lane] = used ? args_.log2_sum[At(batch, head, first + lane)] : std::numeric_limits<float>::infinity();
     }
@@ -217,20 +250,31 @@ class Backward {
     }
     if (has_tail) Tail(batch, head, first_key, std::min(stop, last_key), first_position, queries, scratch);
 
-    for (size_t lane = 0; lane < queries; ++lane) *Count(batch, head, first + lane) = lanes.count[lane];
+    for (size_t lane = 0; lane < queries; ++lane) {
+      Carry(kCount, batch, head, first + lane) = lanes.count[lane];
+      Carry(totals_only_ ? kTotal : kSeen, batch, head, first + lane) = lanes.d_gate[lane];
+      if (totals_only_) Carry(kSeen, batch, head, first + lane) = lanes.d_gate[lane];
+    }
+    if (totals_only_) return;
     TransposeBack(scratch.d_q_t.get(), scratch.ones.get(), shape_.width, k_stride_, scratch.rows.get());
     for (size_t lane = 0; lane < queries; ++lane) {
       AddRow(scratch.rows.get() + lane * k_stride_, shape_.width, kLn2, first_visit,
              args_.d_q(batch, head, first + lane));
       if (options_.rule == ScoreRule::kThreshold) {
-        AddRow(lanes.d_gate + lane, 1, 1.0f, first_visit, args_.d_log_gate(batch, head, first + lane));
+        AddRow(lanes.d_gate + lane, 1, 1.0f, first_visit, args_.d_own(batch, head, first + lane));
       }
+    }
+    if (!contextual) return;
+    TransposeBack(scratch.d_z_t.get(), scratch.ones.get(), shape_.table, table_stride_, scratch.rows.get());
+    for (size_t lane = 0; lane < queries; ++lane) {
+      AddRow(scratch.rows.get() + lane * table_stride_, shape_.table, 1.0f, first_visit,
+             args_.d_own(batch, head, first + lane));
     }
   }
 
   // Keys [begin, end) of the chunk that starts at chunk_key.
   void Block(size_t batch, size_t head, size_t begin, size_t end, size_t chunk_key, size_t first_position,
-             size_t queries, bool queries_finite, bool d_out_finite, Scratch& scratch) const {
+             size_t queries, bool queries_finite, bool d_out_finite, Scratch& scratch) {
     const size_t rows = end - begin;
     const float* k = scratch.keys.get() + (begin - chunk_key) * k_stride_;
     const float* v = scratch.values.get() + (begin - chunk_key) * v_stride_;
@@ -246,7 +290,19 @@ class Backward {
                  static_cast<ptrdiff_t>(first_position),
                  nullptr,
                  drop_below_,
-                 norm_.on ? scratch.key_scales.get() + (begin - chunk_key) : nullptr};
+                 norm_.on ? scratch.key_scales.get() + (begin - chunk_key) : nullptr,
+                 terms_.Block(batch, head, begin, rows, first_position, scratch.terms.get()),
+                 nullptr,
+                 shape_.table};
+    if (options_.rule == ScoreRule::kContextual) {
+      keys.terms = scratch.z_t.get();
+      keys.d_terms = scratch.d_z_t.get();
+    } else if (options_.rule == ScoreRule::kDistance) {
+      keys.d_terms = scratch.window + first_position - begin;
+    } else if (options_.rule == ScoreRule::kForget) {
+      keys.d_terms = scratch.d_terms.get();
+      std::memset(keys.d_terms, 0, rows * kLanes * sizeof(float));
+    }
     if (options_.rule == ScoreRule::kThreshold) {
       keys.rows = LiveRows(weights, rows, scratch.list);
       if (keys.rows == 0) return;
@@ -261,6 +317,8 @@ class Backward {
     // forward: out += p * v   so: dp = d_out . v, dv += p * d_out
     DotTile(v, keys.list, keys.rows, shape_.value_width, v_stride_, scratch.d_out_t.get(), d_scores);
     Grad(keys, scratch);
+    if (options_.rule == ScoreRule::kForget) own_grads_.AddKeys(batch, head, begin, rows, keys.d_terms);
+    if (totals_only_) return;
     OuterTile(weights, keys.rows, queries, scratch.d_out.get(), v_stride_, keys.list, shape_.value_width, v_stride_,
               !d_out_finite, d_v);
     // forward: s = q . k   so: dq += ds * k, dk += ds * q
@@ -274,19 +332,22 @@ class Backward {
     const TileLanes lanes = TileLanes::At(scratch.lanes.get());
     const float* log2_sum = scratch.lanes.get() + TileLanes::kArrays * kTile;
     const float* delta = log2_sum + kTile;
-    DispatchRule(options_.rule, [&](auto* rule) HWY_ATTR {
+    float* weights = scratch.weights.get();
+    float* d_scores = scratch.d_scores.get();
+    const auto with = [&](auto* rule) HWY_ATTR {
       using Rule = std::remove_pointer_t<decltype(rule)>;
-      float* weights = scratch.weights.get();
-      float* d_scores = scratch.d_scores.get();
-      switch (scoring_.dropout) {
-        case DropoutOn::kNone:
-          return GradTileImpl<Rule, DropoutOn::kNone>(scoring_, keys, lanes, log2_sum, delta, weights, d_scores);
-        case DropoutOn::kLogits:
+      if constexpr (Rule::kBounded) {
+        if (scoring_.dropout == DropoutOn::kLogits) {
           return GradTileImpl<Rule, DropoutOn::kLogits>(scoring_, keys, lanes, log2_sum, delta, weights, d_scores);
-        case DropoutOn::kWeights:
-          return GradTileImpl<Rule, DropoutOn::kWeights>(scoring_, keys, lanes, log2_sum, delta, weights, d_scores);
+        }
       }
-    });
+      if (scoring_.dropout == DropoutOn::kNone) {
+        return GradTileImpl<Rule, DropoutOn::kNone>(scoring_, keys, lanes, log2_sum, delta, weights, d_scores);
+      }
+      GradTileImpl<Rule, DropoutOn::kWeights>(scoring_, keys, lanes, log2_sum, delta, weights, d_scores);
+    };
+    if (totals_only_) return with(static_cast<ContextualRule<true>*>(nullptr));
+    DispatchRule(options_.rule, with);
   }
 
   // Bits of keys [begin, begin + rows), which need not start where a Philox call does.
@@ -321,12 +382,16 @@ class Backward {
   const AttentionShape& shape_;
   const AttentionOptions& options_;
   const Scoring scoring_;
+  const OwnTerms terms_;
   const Norm norm_;
   const uint32_t drop_below_;
   const size_t k_stride_, v_stride_;
-  const size_t past_;     // keys before the first query
-  const size_t chunk_;    // queries, and keys, to a chunk
-  const Floats carried_;  // counts and deltas from phase to phase, [2][batch, head, query]
+  const size_t past_;  // keys before the first query
+  const size_t table_stride_;
+  const size_t chunk_;          // queries, and keys, to a chunk
+  std::vector<float> carried_;  // [kCarried][batch, head, query]
+  OwnGrads own_grads_;
+  bool totals_only_ = false;
 };
 
 // Keys that no query looked at.
@@ -342,21 +407,34 @@ void ZeroKeyGradients(const BackwardArgs<float>& args) {
 }
 
 void RunBackward(const BackwardArgs<float>& args, const AttentionOptions& options, Parallel& parallel) {
-  const Backward backward(args, options);
+  Backward backward(args, options);
   const AttentionShape& shape = args.shape;
   const size_t heads = shape.batch * shape.heads;
-  if (shape.queries == 0) return ZeroKeyGradients(args);
-  std::vector<Backward::Scratch> scratch(parallel.Workers());
-  for (size_t phase = 0; phase < backward.Phases(); ++phase) {
-    // Chunk i has i + PastChunks() chunks of keys to its left.
-    const size_t past = backward.PastChunks();
-    const size_t first_chunk = phase > past ? phase - past : 0;
-    const size_t chunks = backward.QueryChunks() - first_chunk;
-    parallel.Run(heads * chunks, [&](size_t task, size_t worker) {
-      const size_t head = task % heads;
-      backward.Chunk(head / shape.heads, head % shape.heads, first_chunk + task / heads, phase, scratch[worker]);
-    });
+  if (shape.queries == 0) {
+    ZeroKeyGradients(args);
+    return backward.StoreSharedGradients();
   }
+  std::vector<Backward::Scratch> scratch(parallel.Workers());
+  const auto walk = [&] {
+    for (size_t phase = 0; phase < backward.Phases(); ++phase) {
+      // Chunk i has i + PastChunks() chunks of keys to its left.
+      const size_t past = backward.PastChunks();
+      const size_t first_chunk = phase > past ? phase - past : 0;
+      const size_t chunks = backward.QueryChunks() - first_chunk;
+      parallel.Run(heads * chunks, [&](size_t task, size_t worker) {
+        const size_t head = task % heads;
+        backward.Chunk(head / shape.heads, head % shape.heads, first_chunk + task / heads, phase, scratch[worker]);
+      });
+      backward.EndPhase(phase);
+    }
+  };
+  if (options.rule == ScoreRule::kContextual) {
+    backward.SetTotalsOnly(true);
+    walk();
+    backward.SetTotalsOnly(false);
+  }
+  walk();
+  backward.StoreSharedGradients();
 }
 
 }  // namespace HWY_NAMESPACE
@@ -368,9 +446,14 @@ namespace tra {
 HWY_EXPORT(RunBackward);
 
 void AttentionBackward(const BackwardArgs<float>& args, const AttentionOptions& options, Parallel& parallel) {
-  CheckShape(args.shape);
-  CheckOptions(options);
-  if (args.shape.batch * args.shape.heads * args.shape.keys == 0) return;
+  CheckProblem(args.shape, options);
+  if (args.shape.batch * args.shape.heads * args.shape.keys == 0) {
+    // No sequence, no gradient; but the table is there.
+    for (size_t head = 0; head < args.shape.heads && options.rule == ScoreRule::kDistance; ++head) {
+      for (size_t d = 0; d < args.shape.table; ++d) *args.d_own(0, head, d) = 0.0f;
+    }
+    return;
+  }
   HWY_DYNAMIC_DISPATCH(RunBackward)(args, options, parallel);
 }
 

@@ -5,9 +5,8 @@
 
 namespace tra {
 
-// Throw std::invalid_argument, naming the remedy, for what no kernel can compute.
-void CheckShape(const AttentionShape& shape);
-void CheckOptions(const AttentionOptions& options);
+// Throws std::invalid_argument, naming the remedy, for what no kernel can compute.
+void CheckProblem(const AttentionShape& shape, const AttentionOptions& options);
 
 }  // namespace tra
 

@@ -19,6 +19,7 @@
 #include "hwy/foreach_target.h"
 // Must come after foreach_target.
 #include "hwy/highway.h"
+#include "tra/kernels/own_terms-inl.h"
 #include "tra/kernels/query_tile-inl.h"
 #include "tra/kernels/score-inl.h"
 #include "tra/kernels/tile-inl.h"
@@ -63,7 +64,9 @@ class Decode {
         shape_(args.shape),
         options_(options),
         scoring_(args.shape, options),
+        terms_(args.shape, options, args.own),
         threshold_(options.rule == ScoreRule::kThreshold),
+        has_terms_(options.rule == ScoreRule::kForget || options.rule == ScoreRule::kDistance),
         // Without QK-norm a bound on the scores would cost a pass over all keys, which is what stopping should save.
         stop_eps_(options.qk_norm ? scoring_.stop_eps : kStopNever),
         k_stride_(PackedStride(shape_.width)),
@@ -143,6 +146,7 @@ class Decode {
     std::vector<Pending> pending(shape_.queries);
     HWY_ALIGN float dots[kDecodeBlock];
     HWY_ALIGN float squares[kDecodeBlock];
+    HWY_ALIGN float terms[kDecodeBlock];
     for (size_t block = begin; block < end; block += kDecodeBlock) {
       const size_t block_end = std::min(block + kDecodeBlock, end);
       bool have_squares = !options_.qk_norm;
@@ -152,7 +156,10 @@ class Decode {
         Score(k, block, block_end, q.get() + i * k_stride_, pending[i], dots, have_squares ? nullptr : squares);
         have_squares = true;
         AddValues(pending[i], parts[i]);  // of the block before, asked for meanwhile
-        Weigh(v, block, visible - block, Gate2(batch, head, i), scale2[i], dots, squares, parts[i], pending[i]);
+        for (size_t r = 0; r < visible - block && has_terms_; ++r) {
+          terms[r] = terms_.Pair(batch, head, past + i, block + r);
+        }
+        Weigh(v, block, visible - block, Gate2(batch, head, i), scale2[i], dots, squares, terms, parts[i], pending[i]);
       }
     }
     for (size_t i = 0; i < shape_.queries; ++i) AddValues(pending[i], parts[i]);
@@ -167,7 +174,7 @@ class Decode {
 
   float Gate2(size_t batch, size_t head, size_t query) const {
     if (!threshold_) return 0.0f;
-    const float gate2 = *args_.log_gate(batch, head, query) * static_cast<float>(Scoring::kLog2E);
+    const float gate2 = *args_.own(batch, head, query) * static_cast<float>(Scoring::kLog2E);
     return gate2 < kStrongestGate2 ? kStrongestGate2 : gate2;
   }
 
@@ -261,23 +268,25 @@ class Decode {
 
   // Puts the keys [first_key, first_key + rows) to the right of a partial result: its sums at once, the values later.
   void Weigh(const HeadRows<const float>& v, size_t first_key, size_t rows, float gate2, float scale2,
-             const float* HWY_RESTRICT dots, const float* HWY_RESTRICT squares, Partial& partial,
-             Pending& pending) const {
+             const float* HWY_RESTRICT dots, const float* HWY_RESTRICT squares, const float* HWY_RESTRICT terms,
+             Partial& partial, Pending& pending) const {
     const DF df;
     // Kept keys, nearest first: their counts are then 0, 1, 2, ...
     float* HWY_RESTRICT y = pending.weight;
     HWY_ALIGN float lengths[kDecodeBlock];
+    HWY_ALIGN float own[kDecodeBlock];
     size_t n = 0;
     for (size_t r = rows; r-- > 0;) {
       pending.value[n] = v(first_key + r);
       y[n] = dots[r];
       lengths[n] = squares[r];
+      if (has_terms_) own[n] = terms[r];
       n += !threshold_ || !(dots[r] <= 0.0f) ? 1 : 0;
     }
     pending.n = n;
     if (n == 0) return;
     const size_t padded = RoundUp(n, kLanes);
-    for (size_t i = n; i < padded; ++i) y[i] = lengths[i] = 1.0f;
+    for (size_t i = n; i < padded; ++i) y[i] = lengths[i] = own[i] = 1.0f;
     const VF scale = hn::Set(df, scale2);
     const VF mean = hn::Set(df, 1.0f / static_cast<float>(shape_.width));
     const VF norm_eps = hn::Set(df, options_.norm_eps);
@@ -287,6 +296,7 @@ class Decode {
     for (size_t i = 0; i < padded; i += kLanes) {
       VF s = hn::Mul(hn::Load(df, y + i), scale);
       if (options_.qk_norm) s = hn::Div(s, hn::Sqrt(hn::MulAdd(hn::Load(df, lengths + i), mean, norm_eps)));
+      if (has_terms_) s = hn::Add(s, hn::Load(df, own + i));
       const VF index = hn::Iota(df, static_cast<float>(i));
       const MF absent = hn::Ge(index, hn::Set(df, static_cast<float>(n)));
       const VF logit = hn::IfThenElse(absent, minus_inf, hn::MulAdd(index, gate, s));
@@ -384,7 +394,9 @@ class Decode {
   const AttentionShape& shape_;
   const AttentionOptions& options_;
   const Scoring scoring_;
+  const OwnTerms terms_;
   const bool threshold_;
+  const bool has_terms_;
   const float stop_eps_;
   const size_t k_stride_, v_stride_;
 };
@@ -434,8 +446,7 @@ namespace tra {
 HWY_EXPORT(RunDecode);
 
 void AttentionDecode(const ForwardArgs<float>& args, const AttentionOptions& options, Parallel& parallel) {
-  CheckShape(args.shape);
-  CheckOptions(options);
+  CheckProblem(args.shape, options);
   if (options.dropout_on != DropoutOn::kNone && options.dropout_p > 0.0f) {
     throw std::invalid_argument("decode has no dropout: set dropout_p to 0");
   }
@@ -444,7 +455,9 @@ void AttentionDecode(const ForwardArgs<float>& args, const AttentionOptions& opt
   }
   if (args.shape.batch * args.shape.heads * args.shape.queries == 0) return;
   constexpr size_t kFewQueries = 8;  // beyond that reading keys once for a tile of queries pays more
-  if (args.shape.queries > kFewQueries) return AttentionForward(args, options, parallel);
+  // A position of kContextual depends on every key up to it, so segments cannot be computed apart.
+  if (args.shape.queries > kFewQueries || options.rule == ScoreRule::kContextual)
+    return AttentionForward(args, options, parallel);
   HWY_DYNAMIC_DISPATCH(RunDecode)(args, options, parallel);
 }
 

@@ -15,6 +15,7 @@
 #include "hwy/foreach_target.h"
 // Must come after foreach_target.
 #include "hwy/highway.h"
+#include "tra/kernels/own_terms-inl.h"
 #include "tra/kernels/philox-inl.h"
 #include "tra/kernels/query_tile-inl.h"
 #include "tra/kernels/score-inl.h"
@@ -33,6 +34,7 @@ class Forward {
         shape_(args.shape),
         options_(options),
         scoring_(args.shape, options),
+        terms_(args.shape, options, args.own),
         norm_{options.qk_norm, options.norm_eps},
         key_norms_(key_norms),
         drop_below_(scoring_.dropout == DropoutOn::kNone ? 0 : DropoutThreshold(options.dropout_p)),
@@ -47,6 +49,7 @@ class Forward {
     Floats rows;          // [kTile][stride], queries on their way in and out
     Floats scores;        // [kKeyBlock][kTile]
     Floats alpha;         // [kTile]
+    Floats terms;         // [kKeyBlock]
     Floats bits;          // [kKeyBlock][kTile], as uint32_t
     std::vector<QueryTile> tiles;
     uint16_t list[kKeyBlock];
@@ -57,7 +60,8 @@ class Forward {
   void Group(size_t batch, size_t head, size_t first, size_t last, Scratch& scratch) const {
     Prepare(scratch);
     const size_t tiles = DivideUp(last - first, kTile);
-    while (scratch.tiles.size() < tiles) scratch.tiles.emplace_back(shape_.width, shape_.value_width);
+    while (scratch.tiles.size() < tiles)
+      scratch.tiles.emplace_back(shape_.width, shape_.value_width, TableStride(options_, shape_));
     for (size_t t = 0; t < tiles; ++t) Begin(batch, head, first + t * kTile, last, scratch, scratch.tiles[t]);
 
     const HeadRows<const float> k = OfHead(args_.k, batch, head);
@@ -95,7 +99,8 @@ class Forward {
     scratch.keys = AllocateFloats(kKeyBlock * k_stride_);
     scratch.values = AllocateFloats(kKeyBlock * v_stride_);
     scratch.key_scales = AllocateFloats(kKeyBlock);
-    scratch.rows = AllocateFloats(kTileRows * std::max(k_stride_, v_stride_));
+    scratch.rows = AllocateFloats(kTileRows * std::max({k_stride_, v_stride_, TableStride(options_, shape_)}));
+    scratch.terms = AllocateFloats(kKeyBlock);
     scratch.scores = AllocateFloats(kKeyBlock * kTile);
     scratch.alpha = AllocateFloats(kTile);
     if (drop_below_ > 0) scratch.bits = AllocateFloats(kKeyBlock * kTile);
@@ -112,7 +117,7 @@ class Forward {
     PackQueries(OfHead(args_.q, batch, head), first, tile.queries, shape_.width, k_stride_, norm_, scratch.rows.get(),
                 tile.q_t.get(), lanes.scale2);
     ScaleToLog2(scoring_, tile.queries, lanes);
-    LoadGates(args_.log_gate, batch, head, first, tile.queries, options_.rule, lanes);
+    LoadGates(args_.own, batch, head, first, tile.queries, options_.rule, lanes);
     std::fill_n(lanes.count, kTile, scoring_.first_count);
     std::fill_n(lanes.max2, kTile, scoring_.bounded ? scoring_.bound2 : kLowest);
     std::fill_n(lanes.sum, kTile, 0.0f);
@@ -123,6 +128,10 @@ class Forward {
                                ? scoring_.bound2
                                : std::sqrt(SumOfSquares(scratch.rows.get() + lane * k_stride_, shape_.width)) *
                                      scoring_.scale2 * static_cast<float>(Scoring::kInflate);
+    }
+    if (options_.rule == ScoreRule::kContextual) {
+      LoadPositions(OfHead(args_.own, batch, head), first, tile.queries, shape_.table, scratch.rows.get(),
+                    tile.z_t.get());
     }
   }
 
@@ -135,7 +144,12 @@ class Forward {
                  static_cast<ptrdiff_t>(tile.first_position),
                  nullptr,
                  drop_below_,
-                 norm_.on ? scratch.key_scales.get() : nullptr};
+                 norm_.on ? scratch.key_scales.get() : nullptr,
+                 options_.rule == ScoreRule::kContextual
+                     ? tile.z_t.get()
+                     : terms_.Block(batch, head, first_key, rows, tile.first_position, scratch.terms.get()),
+                 nullptr,
+                 shape_.table};
     if (options_.rule == ScoreRule::kThreshold) {
       keys.rows = LiveRows(scores, rows, scratch.list);
       if (4 * keys.rows < 3 * rows) {  // worth an indirection
@@ -168,19 +182,21 @@ class Forward {
   void Weigh(const KeyRows& keys, const TileLanes& lanes, float* scores, float* alpha) const {
     DispatchRule(options_.rule, [&](auto* rule) HWY_ATTR {
       using Rule = std::remove_pointer_t<decltype(rule)>;
-      switch (scoring_.dropout) {
-        case DropoutOn::kNone:
-          if (scoring_.bounded)
-            return WeighTileImpl<Rule, DropoutOn::kNone, true>(scoring_, keys, lanes, scores, alpha);
-          return WeighTileImpl<Rule, DropoutOn::kNone, false>(scoring_, keys, lanes, scores, alpha);
-        case DropoutOn::kLogits:
+      if constexpr (Rule::kBounded) {
+        if (scoring_.dropout == DropoutOn::kLogits) {
           return WeighTileImpl<Rule, DropoutOn::kLogits, false>(scoring_, keys, lanes, scores, alpha);
-        case DropoutOn::kWeights:
-          if (scoring_.bounded) {
-            return WeighTileImpl<Rule, DropoutOn::kWeights, true>(scoring_, keys, lanes, scores, alpha);
-          }
-          return WeighTileImpl<Rule, DropoutOn::kWeights, false>(scoring_, keys, lanes, scores, alpha);
+        }
+        if (scoring_.bounded && scoring_.dropout == DropoutOn::kNone) {
+          return WeighTileImpl<Rule, DropoutOn::kNone, true>(scoring_, keys, lanes, scores, alpha);
+        }
+        if (scoring_.bounded) {
+          return WeighTileImpl<Rule, DropoutOn::kWeights, true>(scoring_, keys, lanes, scores, alpha);
+        }
       }
+      if (scoring_.dropout == DropoutOn::kNone) {
+        return WeighTileImpl<Rule, DropoutOn::kNone, false>(scoring_, keys, lanes, scores, alpha);
+      }
+      return WeighTileImpl<Rule, DropoutOn::kWeights, false>(scoring_, keys, lanes, scores, alpha);
     });
   }
 
@@ -237,6 +253,7 @@ class Forward {
   const AttentionShape& shape_;
   const AttentionOptions& options_;
   const Scoring scoring_;
+  const OwnTerms terms_;
   const Norm norm_;
   const KeyNorms* key_norms_;
   const uint32_t drop_below_;
@@ -276,8 +293,7 @@ namespace tra {
 HWY_EXPORT(RunForward);
 
 void AttentionForward(const ForwardArgs<float>& args, const AttentionOptions& options, Parallel& parallel) {
-  CheckShape(args.shape);
-  CheckOptions(options);
+  CheckProblem(args.shape, options);
   if (args.shape.batch * args.shape.heads * args.shape.queries == 0) return;
   const std::unique_ptr<KeyNorms> key_norms = KeyNorms::IfNeeded(args.shape, args.k, options, parallel);
   HWY_DYNAMIC_DISPATCH(RunForward)(args, options, key_norms.get(), parallel);

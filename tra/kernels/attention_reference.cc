@@ -52,7 +52,13 @@ struct Row {
   std::vector<uint8_t> dropped;
   Vector weight;  // after the softmax, before weight dropout
   double log2_sum;
+  Vector s;         // q.k / sqrt(width)
+  Vector position;  // kContextual: p, before it is limited to the table
 };
+
+constexpr double kStrongestForget = -16384 * 0.6931471805599453;  // a gate of 0, as the kernels have it
+
+double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 struct Head {
   const AttentionShape& shape;
@@ -60,8 +66,8 @@ struct Head {
   size_t index;                      // batch * heads + head
   std::vector<Vector> q, k;          // normalised
   std::vector<Vector> raw_q, raw_k;  // as given
-  Vector log_gate;
-  const uint8_t* keep;  // [query, key] or null
+  std::vector<Vector> own;  // the rule's input: of each query, each key, or (kDistance) the table as one vector
+  const uint8_t* keep;      // [query, key] or null
 
   double KeepScale() const { return 1.0 / (1.0 - static_cast<double>(options.dropout_p)); }
 
@@ -69,10 +75,15 @@ struct Head {
     const size_t position = shape.keys - shape.queries + i;
     const bool threshold = options.rule == ScoreRule::kThreshold;
     const DropoutOn dropout = options.dropout_p > 0 ? options.dropout_on : DropoutOn::kNone;
-    Row row{std::vector<uint8_t>(shape.keys), Vector(shape.keys), std::vector<uint8_t>(shape.keys), Vector(shape.keys),
-            0};
+    Row row{std::vector<uint8_t>(shape.keys),
+            Vector(shape.keys),
+            std::vector<uint8_t>(shape.keys),
+            Vector(shape.keys),
+            0,
+            Vector(shape.keys),
+            Vector(shape.keys)};
     Vector logit(shape.keys, -std::numeric_limits<double>::infinity());
-    double count = 0;
+    double count = 0, walked = 0;
     double largest = -std::numeric_limits<double>::infinity();
     for (size_t j = position + 1; j-- > 0;) {  // right to left
       const double s = Dot(q[i], k[j]) / std::sqrt(static_cast<double>(shape.width));
@@ -82,7 +93,27 @@ struct Head {
       if (!kept) continue;
       row.keep[j] = 1;
       row.count[j] = ++count;
-      logit[j] = threshold ? s + count * log_gate[i] : s;
+      row.s[j] = s;
+      logit[j] = s;
+      switch (options.rule) {
+        case ScoreRule::kSoftmax:
+          break;
+        case ScoreRule::kThreshold:
+          logit[j] += count * own[i][0];
+          break;
+        case ScoreRule::kForget:
+          logit[j] += walked;
+          walked += std::max(own[j][0], kStrongestForget);
+          break;
+        case ScoreRule::kDistance:
+          logit[j] += own[0][std::min(position - j, shape.table - 1)];
+          break;
+        case ScoreRule::kContextual:
+          row.position[j] = walked += Sigmoid(s);
+          const Between at = Interpolate(row.position[j]);
+          logit[j] += (1 - at.weight) * own[i][at.low] + at.weight * own[i][at.high];
+          break;
+      }
       if (dropout != DropoutOn::kNone) row.dropped[j] = Dropped(options.seed, options.dropout_p, index, position, j);
       if (dropout == DropoutOn::kLogits) logit[j] = row.dropped[j] ? 0 : logit[j] * KeepScale();
       if (!(logit[j] <= largest)) largest = logit[j];
@@ -93,10 +124,20 @@ struct Head {
     }
     for (double& weight : row.weight) weight = sum == 0 ? 0 : weight / sum;
     // The kernels count from 0 where that makes no difference to the weights.
-    const double shift = threshold && dropout != DropoutOn::kLogits ? log_gate[i] : 0;
+    const double shift = threshold && dropout != DropoutOn::kLogits ? own[i][0] : 0;
     row.log2_sum =
         sum == 0 ? std::numeric_limits<double>::infinity() : (largest - shift) / std::log(2.0) + std::log2(sum);
     return row;
+  }
+
+  struct Between {
+    size_t low, high;
+    double weight;  // of high
+  };
+  Between Interpolate(double position) const {
+    const double last = static_cast<double>(shape.table - 1);
+    const double p = position < last ? position : last;  // NaN becomes an index too; s carries it on
+    return {static_cast<size_t>(std::floor(p)), static_cast<size_t>(std::ceil(p)), p - std::floor(p)};
   }
 
   // What multiplies v: the weights after weight dropout.
@@ -115,11 +156,20 @@ Head MakeHead(const Args& args, const AttentionOptions& options, const uint8_t* 
   for (size_t i = 0; i < shape.queries; ++i) {
     head.q.push_back(Normalise(args.q(b, h, i), shape.width, options));
     head.raw_q.emplace_back(args.q(b, h, i), args.q(b, h, i) + shape.width);
-    head.log_gate.push_back(options.rule == ScoreRule::kThreshold ? *args.log_gate(b, h, i) : 0);
+    if (options.rule == ScoreRule::kThreshold) head.own.push_back({*args.own(b, h, i)});
+    if (options.rule == ScoreRule::kContextual) {
+      head.own.emplace_back(args.own(b, h, i), args.own(b, h, i) + shape.table);
+    }
+  }
+  if (options.rule == ScoreRule::kDistance) {
+    Vector table;
+    for (size_t d = 0; d < shape.table; ++d) table.push_back(*args.own(0, h, d));
+    head.own.push_back(table);
   }
   for (size_t j = 0; j < shape.keys; ++j) {
     head.k.push_back(Normalise(args.k(b, h, j), shape.width, options));
     head.raw_k.emplace_back(args.k(b, h, j), args.k(b, h, j) + shape.width);
+    if (options.rule == ScoreRule::kForget) head.own.push_back({*args.own(b, h, j)});
   }
   return head;
 }
@@ -142,12 +192,25 @@ void ForwardHead(const ForwardArgs<T>& args, const Head& head, size_t b, size_t 
 }
 
 template <typename T>
+void StoreOwn(const BackwardArgs<T>& args, const std::vector<Vector>& d_own, ScoreRule rule, size_t b, size_t h) {
+  for (size_t row = 0; row < d_own.size(); ++row) {
+    for (size_t c = 0; c < d_own[row].size(); ++c) {
+      // The table is shared by the batch.
+      T& to = rule == ScoreRule::kDistance ? *args.d_own(0, h, c) : args.d_own(b, h, row)[c];
+      to = static_cast<T>(d_own[row][c]) + (rule == ScoreRule::kDistance && b > 0 ? to : 0);
+    }
+  }
+}
+
+template <typename T>
 void BackwardHead(const BackwardArgs<T>& args, const Head& head, size_t b, size_t h) {
   const AttentionShape& shape = args.shape;
   const AttentionOptions& options = head.options;
   const double scale = 1.0 / std::sqrt(static_cast<double>(shape.width));
   std::vector<Vector> d_k(shape.keys, Vector(shape.width));
   std::vector<Vector> d_v(shape.keys, Vector(shape.value_width));
+  std::vector<Vector> d_own;
+  for (const Vector& each : head.own) d_own.emplace_back(each.size());
   for (size_t i = 0; i < shape.queries; ++i) {
     const Row row = head.Attend(i);
     const T* d_out = args.d_out(b, h, i);
@@ -167,23 +230,45 @@ void BackwardHead(const BackwardArgs<T>& args, const Head& head, size_t b, size_
       inner += row.weight[j] * d_weight[j];
     }
     Vector d_q(shape.width);
-    double d_gate = 0;
+    const size_t position = shape.keys - shape.queries + i;
+    double d_behind = 0;  // kContextual: gradient of the positions of the keys up to this one
     for (size_t j = 0; j < shape.keys; ++j) {
       if (!row.keep[j]) continue;
       double d_logit = row.weight[j] * (d_weight[j] - inner);
       if (options.dropout_on == DropoutOn::kLogits && options.dropout_p > 0) {
         d_logit = row.dropped[j] ? 0 : d_logit * head.KeepScale();
       }
-      d_gate += d_logit * row.count[j];
+      double d_s = d_logit;
+      switch (options.rule) {
+        case ScoreRule::kSoftmax:
+          break;
+        case ScoreRule::kThreshold:
+          d_own[i][0] += d_logit * row.count[j];
+          break;
+        case ScoreRule::kForget:
+          for (size_t l = j + 1; l <= position; ++l) d_own[l][0] += d_logit;
+          break;
+        case ScoreRule::kDistance:
+          d_own[0][std::min(position - j, shape.table - 1)] += d_logit;
+          break;
+        case ScoreRule::kContextual:
+          const Head::Between at = head.Interpolate(row.position[j]);
+          d_own[i][at.low] += d_logit * (1 - at.weight);
+          d_own[i][at.high] += d_logit * at.weight;
+          // forward: p of this key and of all behind it += sigmoid(s)
+          d_behind += d_logit * (head.own[i][at.high] - head.own[i][at.low]);
+          d_s += d_behind * Sigmoid(row.s[j]) * (1 - Sigmoid(row.s[j]));
+          break;
+      }
       for (size_t c = 0; c < shape.width; ++c) {
-        d_q[c] += d_logit * scale * head.k[j][c];
-        d_k[j][c] += d_logit * scale * head.q[i][c];
+        d_q[c] += d_s * scale * head.k[j][c];
+        d_k[j][c] += d_s * scale * head.q[i][c];
       }
     }
     const Vector d_raw = NormaliseBackward(args.q(b, h, i), d_q, options);
     std::copy(d_raw.begin(), d_raw.end(), args.d_q(b, h, i));
-    if (options.rule == ScoreRule::kThreshold) *args.d_log_gate(b, h, i) = static_cast<T>(d_gate);
   }
+  StoreOwn(args, d_own, options.rule, b, h);
   for (size_t j = 0; j < shape.keys; ++j) {
     const Vector d_raw = NormaliseBackward(args.k(b, h, j), d_k[j], options);
     std::copy(d_raw.begin(), d_raw.end(), args.d_k(b, h, j));
@@ -193,8 +278,7 @@ void BackwardHead(const BackwardArgs<T>& args, const Head& head, size_t b, size_
 
 template <typename Args, typename Body>
 void ForEachHead(const Args& args, const AttentionOptions& options, const uint8_t* keep, const Body& body) {
-  CheckShape(args.shape);
-  CheckOptions(options);
+  CheckProblem(args.shape, options);
   for (size_t b = 0; b < args.shape.batch; ++b) {
     for (size_t h = 0; h < args.shape.heads; ++h) body(args, MakeHead(args, options, keep, b, h), b, h);
   }

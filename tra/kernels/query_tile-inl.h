@@ -19,8 +19,9 @@ namespace tra {
 namespace HWY_NAMESPACE {
 
 struct QueryTile {
-  QueryTile(size_t width, size_t value_width)
+  QueryTile(size_t width, size_t value_width, size_t positions)
       : q_t(AllocateFloats(RoundUp(width, 4) * kTile)),
+        z_t(positions == 0 ? Floats() : AllocateFloats(RoundUp(positions, 4) * kTile)),
         o_t(AllocateFloats(RoundUp(value_width, 8) * kTile)),
         lanes(AllocateFloats(TileLanes::kArrays * kTile)) {
     std::memset(lanes.get(), 0, TileLanes::kArrays * kTile * sizeof(float));
@@ -28,6 +29,7 @@ struct QueryTile {
   TileLanes Lanes() const { return TileLanes::At(lanes.get()); }
 
   Floats q_t;  // [width][kTile]
+  Floats z_t;  // [table][kTile], kContextual only
   Floats o_t;  // [value_width][kTile], the sum of weight * value
   Floats lanes;
   size_t queries = 0;         // lanes in use
@@ -57,6 +59,19 @@ HWY_INLINE void ScaleToLog2(const Scoring& scoring, size_t queries, const TileLa
 // A gate of exactly 0 has log -inf; a finite decay keeps 0 * decay = 0 for the nearest key, and this one times any
 // count stays above kLowest.
 constexpr float kStrongestGate2 = -1e20f;
+
+// Floats to a row of z; 0 for rules that have none.
+HWY_INLINE size_t TableStride(const AttentionOptions& options, const AttentionShape& shape) {
+  return options.rule == ScoreRule::kContextual ? PackedStride(shape.table) : 0;
+}
+
+// Writes z_t [table][kTile] of kContextual, in units of log2; `rows` has room for kTile of its rows.
+HWY_INLINE void LoadPositions(const HeadRows<const float>& z, size_t first, size_t queries, size_t table, float* rows,
+                              float* z_t) {
+  const size_t stride = PackedStride(table);
+  PackQueries(z, first, queries, table, stride, Norm(), rows, z_t, nullptr);
+  for (size_t i = 0; i < table * kTile; ++i) z_t[i] *= static_cast<float>(Scoring::kLog2E);
+}
 
 HWY_INLINE void LoadGates(const Rows<const float>& log_gate, size_t batch, size_t head, size_t first, size_t queries,
                           ScoreRule rule, const TileLanes& lanes) {

@@ -21,64 +21,16 @@ namespace HWY_NAMESPACE {
 // Lower than any logit, yet finite: the difference of two of them is 0, not NaN.
 constexpr float kLowest = -1e30f;
 
-// The keys of one block as a tile sees them: score row r belongs to key first_key + (list ? list[r] : r).
-struct KeyRows {
-  size_t first_key;
-  size_t rows;
-  const uint16_t* list;      // ascending, or null
-  ptrdiff_t first_position;  // of the tile's queries; keys behind it are visible to all of them
-  const uint32_t* bits;      // DropoutBits per (key, lane), or null
-  uint32_t drop_below;
-  const float* scales;  // what QK-norm multiplies each key by, by offset, or null
-
-  size_t Offset(size_t r) const { return list != nullptr ? list[r] : r; }
-
-  // Rows from here on hold keys that some queries of the tile stand before.
-  size_t FirstDiagonal() const {
-    const ptrdiff_t visible = first_position + 1 - static_cast<ptrdiff_t>(first_key);  // offsets below it
-    if (visible <= 0) return 0;
-    if (list == nullptr) return static_cast<size_t>(visible) < rows ? static_cast<size_t>(visible) : rows;
-    size_t r = rows;
-    while (r > 0 && static_cast<ptrdiff_t>(list[r - 1]) >= visible) --r;
-    return r;
-  }
-
-  // Lanes before this one stand before key row r.
-  HWY_INLINE MF Future(size_t r, VF lanes) const {
-    const ptrdiff_t key = static_cast<ptrdiff_t>(first_key + Offset(r));
-    return hn::Lt(lanes, hn::Set(DF(), static_cast<float>(key - first_position)));
-  }
-
-  // From the dot products of row r to logits.
-  HWY_INLINE VF Scale(size_t r, VF of_queries) const {
-    return scales == nullptr ? of_queries : hn::Mul(of_queries, hn::Set(DF(), scales[Offset(r)]));
-  }
-
-  HWY_INLINE MF DroppedOut(size_t r, size_t v) const {
-    const DU du;
-    const VU drawn = hn::Load(du, bits + Offset(r) * kTile + v * kLanes);
-    // Compared as signed, which every target can: both are below 2^17.
-    const hn::RebindToSigned<DF> di;
-    return hn::RebindMask(DF(), hn::Lt(hn::BitCast(di, drawn), hn::Set(di, static_cast<int32_t>(drop_below))));
-  }
-};
-
-// Calls at(r, std::integral_constant<bool, diagonal>) for every row, right to left.
-template <class At>
-HWY_INLINE void RightToLeft(const KeyRows& keys, const At& at) {
-  const size_t diagonal = keys.FirstDiagonal();
-  for (size_t r = keys.rows; r > diagonal; --r) at(r - 1, std::true_type());
-  for (size_t r = diagonal; r > 0; --r) at(r - 1, std::false_type());
-}
-
 template <class Rule, bool kDiagonal>
 HWY_INLINE MF Rejected(const KeyRows& keys, size_t r, VF s, VF lanes) {
   if constexpr (Rule::kThreshold && kDiagonal) {
     return hn::Or(hn::Le(s, hn::Zero(DF())), keys.Future(r, lanes));
   } else if constexpr (Rule::kThreshold) {
     return hn::Le(s, hn::Zero(DF()));  // not !(s > 0): NaN must stay
-  } else {
+  } else if constexpr (kDiagonal) {
     return keys.Future(r, lanes);
+  } else {
+    return hn::Lt(lanes, hn::Zero(DF()));  // none
   }
 }
 
@@ -92,7 +44,7 @@ HWY_INLINE void WeighTileImpl(const Scoring& scoring, const KeyRows& keys, const
     const VF lanes = hn::Iota(df, static_cast<float>(v * kLanes));
     const VF query_scale = hn::Load(df, tile.scale2 + v * kLanes);
     float* HWY_RESTRICT column = s + v * kLanes;
-    Rule rule(tile, v);
+    Rule rule(tile, keys, v);
     VF sum = hn::Zero(df);
     const auto weigh = [&](VF p, size_t r) HWY_ATTR {
       sum = hn::Add(sum, p);
@@ -108,11 +60,11 @@ HWY_INLINE void WeighTileImpl(const Scoring& scoring, const KeyRows& keys, const
     const VF offset = kBounded ? hn::Neg(old_max) : hn::Zero(df);
     RightToLeft(keys, [&](size_t r, auto diagonal) HWY_ATTR {
       const VF score = hn::Load(df, column + r * kTile);
-      VF y = rule.Logit(score, keys.Scale(r, query_scale), offset, keys.first_key + keys.Offset(r));
+      VF y = rule.Logit(score, keys.Scale(r, query_scale), offset, keys, r);
       if constexpr (kDrop == DropoutOn::kLogits) {
         y = hn::IfThenZeroElse(keys.DroppedOut(r, v), hn::Mul(y, keep_scale));
       }
-      if constexpr (Rule::kThreshold || decltype(diagonal)::value) {
+      if constexpr (Rule::kThreshold || Rule::kWalks || decltype(diagonal)::value) {
         const MF drop = Rejected<Rule, decltype(diagonal)::value>(keys, r, score, lanes);
         rule.Next(drop);
         if constexpr (kBounded) return weigh(Exp2Unless(drop, y), r);
@@ -150,7 +102,7 @@ HWY_INLINE void GradTileImpl(const Scoring& scoring, const KeyRows& keys, const 
     const VF query_scale = hn::Load(df, tile.scale2 + v * kLanes);
     const VF minus_sum = hn::Neg(hn::Load(df, log2_sum + v * kLanes));
     const VF row_delta = hn::Load(df, delta + v * kLanes);
-    Rule rule(tile, v);
+    Rule rule(tile, keys, v);
     RightToLeft(keys, [&](size_t r, auto diagonal) HWY_ATTR {
       float* HWY_RESTRICT s_at = s + r * kTile + v * kLanes;
       float* HWY_RESTRICT d_at = d_p + r * kTile + v * kLanes;
@@ -161,11 +113,11 @@ HWY_INLINE void GradTileImpl(const Scoring& scoring, const KeyRows& keys, const 
       if constexpr (kDrop == DropoutOn::kLogits) {
         // forward: y = dropped ? 0 : logit * keep_scale   so: d_logit = dropped ? 0 : d_y * keep_scale
         const MF dropped = keys.DroppedOut(r, v);
-        const VF logit = rule.Logit(score, scale, hn::Zero(df), keys.first_key + keys.Offset(r));
+        const VF logit = rule.Logit(score, scale, hn::Zero(df), keys, r);
         p = Exp2(hn::Add(hn::IfThenZeroElse(dropped, hn::Mul(logit, keep_scale)), minus_sum));
         d = hn::IfThenZeroElse(dropped, hn::Mul(hn::Mul(p, hn::Sub(d, row_delta)), keep_scale));
       } else {
-        p = Exp2(rule.Logit(score, scale, minus_sum, keys.first_key + keys.Offset(r)));
+        p = Exp2(rule.Logit(score, scale, minus_sum, keys, r));
         if constexpr (kDrop == DropoutOn::kWeights) {
           // forward: out += (dropped ? 0 : p * keep_scale) * v   so: d_p = dropped ? 0 : (d_out . v) * keep_scale
           const MF dropped = keys.DroppedOut(r, v);
@@ -175,11 +127,10 @@ HWY_INLINE void GradTileImpl(const Scoring& scoring, const KeyRows& keys, const 
           d = hn::Mul(p, hn::Sub(d, row_delta));
         }
       }
-      if constexpr (Rule::kThreshold || decltype(diagonal)::value) {
+      if constexpr (Rule::kThreshold || Rule::kWalks || decltype(diagonal)::value) {
         const MF drop = Rejected<Rule, decltype(diagonal)::value>(keys, r, score, lanes);
         p = hn::IfThenZeroElse(drop, p);
-        d = hn::IfThenZeroElse(drop, d);
-        rule.Grad(d);
+        d = rule.Grad(hn::IfThenZeroElse(drop, d), drop, keys, r);
         rule.Next(drop);
       }
       hn::Store(p, df, s_at);

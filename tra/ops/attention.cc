@@ -22,9 +22,20 @@ at::Tensor WithAdjacentChannels(const at::Tensor& x) {
   return x.stride(-1) == 1 || x.size(-1) == 1 ? x : x.contiguous();
 }
 
-// Of [B,H,T,d], or of [B,H,T] as one channel.
 Rows<const float> View(const at::Tensor& x) { return {x.data_ptr<float>(), x.stride(0), x.stride(1), x.stride(2)}; }
 Rows<float> MutableView(const at::Tensor& x) { return {x.data_ptr<float>(), x.stride(0), x.stride(1), x.stride(2)}; }
+
+// z of kContextual has channels.
+at::Tensor OwnRows(const at::Tensor& own, const AttentionOptions& options) {
+  return options.rule == ScoreRule::kContextual ? WithAdjacentChannels(own) : own;
+}
+
+// A rule's own input: [B,H,T], [B,H,T,channels], or [H,distances] for all of the batch.
+template <typename T>
+Rows<T> OwnView(const at::Tensor& x) {
+  if (x.dim() == 2) return {x.data_ptr<float>(), 0, x.stride(0), x.stride(1)};
+  return {x.data_ptr<float>(), x.stride(0), x.stride(1), x.stride(2)};
+}
 
 // [B,H,T,d] laid out as [B,T,H,d] where x is: the projections around attention then need no copy.
 at::Tensor EmptyLike(const at::Tensor& x, int64_t positions, int64_t channels) {
@@ -37,14 +48,14 @@ at::Tensor EmptyLike(const at::Tensor& x, int64_t positions, int64_t channels) {
                            x.options());
 }
 
-ForwardArgs<float> Arguments(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& log_gate,
+ForwardArgs<float> Arguments(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& own,
                              const at::Tensor& out, const AttentionOptions& options) {
   ForwardArgs<float> args;
-  args.shape = ShapeOf(q, k, v);
+  args.shape = ShapeOf(q, k, v, own, options.rule);
   args.q = View(q);
   args.k = View(k);
   args.v = View(v);
-  if (options.rule == ScoreRule::kThreshold) args.log_gate = View(log_gate);
+  if (options.rule != ScoreRule::kSoftmax) args.own = OwnView<const float>(own);
   args.out = MutableView(out);
   return args;
 }
@@ -53,11 +64,11 @@ struct Saved {
   at::Tensor out, log2_sum, first_key;
 };
 
-Saved RunForward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& log_gate,
+Saved RunForward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& own,
                  const AttentionOptions& options, bool for_backward) {
   Saved saved;
   saved.out = EmptyLike(q, q.size(2), v.size(3));
-  ForwardArgs<float> args = Arguments(q, k, v, log_gate, saved.out, options);
+  ForwardArgs<float> args = Arguments(q, k, v, own, saved.out, options);
   if (for_backward) {
     saved.log2_sum = at::empty({q.size(0), q.size(1), q.size(2)}, q.options());
     saved.first_key = at::empty({q.size(0), q.size(1), q.size(2)}, q.options().dtype(at::kInt));
@@ -72,11 +83,12 @@ Saved RunForward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, 
 class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
  public:
   static Variable forward(AutogradContext* context, const Variable& q_in, const Variable& k_in, const Variable& v_in,
-                          const Variable& log_gate, const AttentionOptions& options) {
+                          const Variable& own_in, const AttentionOptions& options) {
     const at::AutoDispatchBelowADInplaceOrView below_autograd;
     const at::Tensor q = WithAdjacentChannels(q_in), k = WithAdjacentChannels(k_in), v = WithAdjacentChannels(v_in);
-    const Saved saved = RunForward(q, k, v, log_gate, options, true);
-    context->save_for_backward({q, k, v, log_gate, saved.out, saved.log2_sum, saved.first_key});
+    const at::Tensor own = OwnRows(own_in, options);
+    const Saved saved = RunForward(q, k, v, own, options, true);
+    context->save_for_backward({q, k, v, own, saved.out, saved.log2_sum, saved.first_key});
     auto& data = context->saved_data;
     data["rule"] = static_cast<int64_t>(options.rule);
     data["qk_norm"] = options.qk_norm;
@@ -92,7 +104,7 @@ class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
     TORCH_CHECK(!c10::GradMode::is_enabled(),
                 "attention: the tiled kernel has no second derivative; use attention_composed with create_graph");
     const variable_list saved = context->get_saved_variables();
-    const at::Tensor &q = saved[0], &k = saved[1], &v = saved[2], &log_gate = saved[3];
+    const at::Tensor &q = saved[0], &k = saved[1], &v = saved[2], &own = saved[3];
     auto& data = context->saved_data;
     AttentionOptions options;
     options.rule = static_cast<ScoreRule>(data["rule"].toInt());
@@ -108,7 +120,7 @@ class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
     const at::Tensor d_k = EmptyLike(k, k.size(2), k.size(3));
     const at::Tensor d_v = EmptyLike(v, v.size(2), v.size(3));
     BackwardArgs<float> args;
-    args.shape = ShapeOf(q, k, v);
+    args.shape = ShapeOf(q, k, v, own, options.rule);
     args.q = View(q);
     args.k = View(k);
     args.v = View(v);
@@ -119,43 +131,44 @@ class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
     args.d_q = MutableView(d_q);
     args.d_k = MutableView(d_k);
     args.d_v = MutableView(d_v);
-    at::Tensor d_log_gate;
-    if (options.rule == ScoreRule::kThreshold) {
-      d_log_gate = at::empty(log_gate.sizes(), log_gate.options());
-      args.log_gate = View(log_gate);
-      args.d_log_gate = MutableView(d_log_gate);
+    at::Tensor d_own;
+    if (options.rule != ScoreRule::kSoftmax) {
+      d_own = at::empty(own.sizes(), own.options());
+      args.own = OwnView<const float>(own);
+      args.d_own = OwnView<float>(d_own);
     }
     AtenParallel parallel;
     AttentionBackward(args, options, parallel);
-    return {d_q, d_k, d_v, d_log_gate, Variable()};
+    return {d_q, d_k, d_v, d_own, Variable()};
   }
 };
 
 }  // namespace
 
-at::Tensor Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& log_gate,
+at::Tensor Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& own,
                      const AttentionOptions& options) {
-  if (!OnKernels(q)) return AttentionComposed(q, k, v, log_gate, options);
-  CheckAttention("attention", q, k, v, log_gate, options);
+  if (!OnKernels(q)) return AttentionComposed(q, k, v, own, options);
+  CheckAttention("attention", q, k, v, own, options);
   const bool needs_grad = c10::GradMode::is_enabled() && (q.requires_grad() || k.requires_grad() || v.requires_grad() ||
-                                                          (log_gate.defined() && log_gate.requires_grad()));
+                                                          (own.defined() && own.requires_grad()));
   if (needs_grad) {
     // LibTorch 1.13 cannot record an undefined input.
-    return AttentionFunction::apply(q, k, v, log_gate.defined() ? log_gate : at::empty({0}, q.options()), options);
+    return AttentionFunction::apply(q, k, v, own.defined() ? own : at::empty({0}, q.options()), options);
   }
-  return RunForward(WithAdjacentChannels(q), WithAdjacentChannels(k), WithAdjacentChannels(v), log_gate, options, false)
+  return RunForward(WithAdjacentChannels(q), WithAdjacentChannels(k), WithAdjacentChannels(v), OwnRows(own, options),
+                    options, false)
       .out;
 }
 
-at::Tensor AttentionDecodeStep(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                               const at::Tensor& log_gate, const AttentionOptions& options) {
+at::Tensor AttentionDecodeStep(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& own,
+                               const AttentionOptions& options) {
   const c10::NoGradGuard no_grad;
-  if (!OnKernels(q)) return AttentionComposed(q, k, v, log_gate, options);
-  CheckAttention("attention_decode", q, k, v, log_gate, options);
+  if (!OnKernels(q)) return AttentionComposed(q, k, v, own, options);
+  CheckAttention("attention_decode", q, k, v, own, options);
   const at::Tensor q_rows = WithAdjacentChannels(q), k_rows = WithAdjacentChannels(k), v_rows = WithAdjacentChannels(v);
   at::Tensor out = EmptyLike(q_rows, q.size(2), v.size(3));
   AtenParallel parallel;
-  AttentionDecode(Arguments(q_rows, k_rows, v_rows, log_gate, out, options), options, parallel);
+  AttentionDecode(Arguments(q_rows, k_rows, v_rows, OwnRows(own, options), out, options), options, parallel);
   return out;
 }
 

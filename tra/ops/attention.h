@@ -12,18 +12,18 @@
 
 namespace tra {
 
-// q [B,H,Tq,d], k [B,H,Tk,d], v [B,H,Tk,dv], log_gate [B,H,Tq] -> [B,H,Tq,dv].
-// log_gate is the log of the gate, at most 0; undefined for rules without a gate.
-at::Tensor Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& log_gate,
+// q [B,H,Tq,d], k [B,H,Tk,d], v [B,H,Tk,dv] -> [B,H,Tq,dv]. `own` is the rule's own input (see ScoreRule), for TRA the
+// log of the gate [B,H,Tq], at most 0; undefined for kSoftmax.
+at::Tensor Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& own,
                      const AttentionOptions& options);
 
 // The same by tensor operations that hold all of [Tq, Tk]; options.stop_eps does not matter here.
-at::Tensor AttentionComposed(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& log_gate,
+at::Tensor AttentionComposed(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& own,
                              const AttentionOptions& options);
 
 // A few queries against a cache of keys and values; no gradient.
-at::Tensor AttentionDecodeStep(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                               const at::Tensor& log_gate, const AttentionOptions& options);
+at::Tensor AttentionDecodeStep(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& own,
+                               const AttentionOptions& options);
 
 // Where dropout with this seed and probability falls: bool [batch, heads, queries, keys].
 at::Tensor DropoutMask(int64_t batch, int64_t heads, int64_t queries, int64_t keys, double p, int64_t seed);

@@ -28,6 +28,31 @@ at::Tensor CountKept(const at::Tensor& keep, at::ScalarType dtype) {
 // A gate of exactly 0 has log -inf, and 0 * inf is NaN; times any count this stays finite in fp32.
 constexpr double kStrongestGate = -1e20;
 
+// log f [B,H,Tk] -> the sum over the positions after the key up to the query, [B,H,Tq,Tk].
+at::Tensor Forgotten(const at::Tensor& log_forget, int64_t queries) {
+  constexpr double kStrongestForget = -16384 * 0.6931471805599453;  // a gate of 0, as the kernels have it
+  // In float64: differences of long sums must be good to the precision of the logits.
+  const at::Tensor sums = log_forget.to(at::kDouble).clamp_min(kStrongestForget).cumsum(-1);
+  return sums.narrow(-1, sums.size(-1) - queries, queries).unsqueeze(-1) - sums.unsqueeze(-2);
+}
+
+// [H,distances] -> [H,Tq,Tk].
+at::Tensor ByDistance(const at::Tensor& bias, int64_t queries, int64_t keys) {
+  const at::Tensor positions = at::arange(keys, bias.options().dtype(at::kLong));
+  const at::Tensor distance = positions.narrow(0, keys - queries, queries).unsqueeze(1) - positions.unsqueeze(0);
+  return bias.index_select(1, distance.clamp(0, bias.size(1) - 1).flatten()).view({bias.size(0), queries, keys});
+}
+
+// s [B,H,Tq,Tk], z [B,H,Tq,positions], visible [Tq,Tk] -> z at the sum of gates from the key to the query.
+at::Tensor AtContextualPositions(const at::Tensor& s, const at::Tensor& z, const at::Tensor& visible) {
+  const at::Tensor gates = at::where(visible, s.sigmoid(), at::zeros({}, s.options()));
+  const at::Tensor p =
+      gates.flip({-1}).cumsum(-1).flip({-1}).clamp_max(static_cast<double>(z.size(-1) - 1)).nan_to_num();
+  const at::Tensor low = p.floor();
+  const at::Tensor weight = p - low.detach();
+  return at::lerp(z.gather(-1, low.to(at::kLong)), z.gather(-1, p.ceil().to(at::kLong)), weight);
+}
+
 // weights @ v, but 0 * NaN is 0: what a row does not attend to cannot spoil it. Elsewhere than on the CPU looking for
 // it would make the device wait, so there the product is plain.
 at::Tensor Mix(const at::Tensor& weights, const at::Tensor& v) {
@@ -57,16 +82,15 @@ at::Tensor DropoutMask(int64_t batch, int64_t heads, int64_t queries, int64_t ke
   return mask;
 }
 
-at::Tensor AttentionComposed(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& log_gate,
+at::Tensor AttentionComposed(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& own,
                              const AttentionOptions& options) {
-  CheckAttention("attention_composed", q, k, v, log_gate, options);
+  CheckAttention("attention_composed", q, k, v, own, options);
   // Autocast would lower the products to half precision and move scores across the threshold.
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
   // Half precision cannot count past 256 (bfloat16) or 2048: its inputs are widened, its output is not.
   const at::ScalarType dtype = q.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
   const auto wide = [&](const at::Tensor& x) { return x.to(dtype); };
   const int64_t queries = q.size(2), keys = k.size(2);
-  const bool threshold = options.rule == ScoreRule::kThreshold;
   const bool drops = options.dropout_p > 0 && options.dropout_on != DropoutOn::kNone;
   const double keep_scale = 1.0 / (1.0 - static_cast<double>(options.dropout_p));
   const at::Tensor dropped =
@@ -76,11 +100,25 @@ at::Tensor AttentionComposed(const at::Tensor& q, const at::Tensor& k, const at:
 
   const auto norm = [&](const at::Tensor& x) { return options.qk_norm ? RmsNorm(wide(x), options.norm_eps) : wide(x); };
   const at::Tensor s = at::matmul(norm(q), norm(k).transpose(-2, -1)) / std::sqrt(static_cast<double>(q.size(3)));
-  at::Tensor keep = Visible(queries, keys, q).expand_as(s);
+  const at::Tensor visible = Visible(queries, keys, q);
+  at::Tensor keep = visible.expand_as(s);
   at::Tensor logits = s;
-  if (threshold) {
-    keep = at::logical_and(keep, at::logical_not(s <= 0));  // not s > 0: NaN must stay
-    logits = s + CountKept(keep, dtype) * wide(log_gate).clamp_min(kStrongestGate).unsqueeze(-1);
+  switch (options.rule) {
+    case ScoreRule::kSoftmax:
+      break;
+    case ScoreRule::kThreshold:
+      keep = at::logical_and(keep, at::logical_not(s <= 0));  // not s > 0: NaN must stay
+      logits = s + CountKept(keep, dtype) * wide(own).clamp_min(kStrongestGate).unsqueeze(-1);
+      break;
+    case ScoreRule::kForget:
+      logits = s + Forgotten(own, queries).to(dtype);
+      break;
+    case ScoreRule::kDistance:
+      logits = s + ByDistance(wide(own), queries, keys);
+      break;
+    case ScoreRule::kContextual:
+      logits = s + AtContextualPositions(s, wide(own), visible);
+      break;
   }
   if (drops && options.dropout_on == DropoutOn::kLogits) {
     logits = (logits * keep_scale).masked_fill(dropped, 0.0);

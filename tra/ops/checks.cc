@@ -6,9 +6,11 @@
 
 namespace tra {
 
-AttentionShape ShapeOf(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+AttentionShape ShapeOf(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& own,
+                       ScoreRule rule) {
   const auto size = [](const at::Tensor& t, int64_t dim) { return static_cast<size_t>(t.size(dim)); };
-  return {size(q, 0), size(q, 1), size(q, 2), size(k, 2), size(q, 3), size(v, 3)};
+  const bool table = rule == ScoreRule::kDistance || rule == ScoreRule::kContextual;
+  return {size(q, 0), size(q, 1), size(q, 2), size(k, 2), size(q, 3), size(v, 3), table ? size(own, -1) : 0};
 }
 
 namespace {
@@ -28,16 +30,47 @@ bool AnyPositive(const at::Tensor& x) {
   return false;
 }
 
+// A rule's own input, as errors speak of it.
+struct OwnInput {
+  const char* name;
+  const char* layout;
+};
+
+OwnInput OwnInputOf(ScoreRule rule) {
+  switch (rule) {
+    case ScoreRule::kSoftmax:
+      break;
+    case ScoreRule::kThreshold:
+      return {"log_gate", "[batch, head, query]"};
+    case ScoreRule::kForget:
+      return {"log_forget", "[batch, head, key]"};
+    case ScoreRule::kDistance:
+      return {"bias", "[head, distance]"};
+    case ScoreRule::kContextual:
+      return {"position_logits", "[batch, head, query, position]"};
+  }
+  return {"", ""};
+}
+
+bool OwnInputFits(ScoreRule rule, const at::Tensor& own, const at::Tensor& q, const at::Tensor& k) {
+  if (rule == ScoreRule::kSoftmax) return true;
+  if (rule == ScoreRule::kDistance) return own.dim() == 2 && own.size(0) == q.size(1);
+  const int64_t rows = rule == ScoreRule::kForget ? k.size(2) : q.size(2);
+  return own.dim() == (rule == ScoreRule::kContextual ? 4 : 3) && own.size(0) == q.size(0) &&
+         own.size(1) == q.size(1) && own.size(2) == rows;
+}
+
 }  // namespace
 
 void CheckAttention(const char* name, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                    const at::Tensor& log_gate, const AttentionOptions& options) {
-  const bool gated = options.rule == ScoreRule::kThreshold;
-  TORCH_CHECK(q.defined() && k.defined() && v.defined() && (!gated || log_gate.defined()), name,
-              ": q, k, v and log_gate must be tensors");
+                    const at::Tensor& own, const AttentionOptions& options) {
+  const bool owns = options.rule != ScoreRule::kSoftmax;
+  const OwnInput input = OwnInputOf(options.rule);
+  TORCH_CHECK(q.defined() && k.defined() && v.defined() && (!owns || own.defined()), name, ": q, k, v",
+              owns ? ", " : "", input.name, " must be tensors");
   const auto shapes = [&] {
     return c10::str("; got q ", q.sizes(), ", k ", k.sizes(), ", v ", v.sizes(),
-                    gated ? c10::str(", log_gate ", log_gate.sizes()) : std::string());
+                    owns ? c10::str(", ", input.name, " ", own.sizes()) : std::string());
   };
   TORCH_CHECK(q.dim() == 4 && k.dim() == 4 && v.dim() == 4, name,
               ": q, k and v must be [batch, head, position, channel]", shapes());
@@ -47,28 +80,24 @@ void CheckAttention(const char* name, const at::Tensor& q, const at::Tensor& k, 
   TORCH_CHECK(q.size(3) == k.size(3), name, ": q and k must have the same channels", shapes());
   TORCH_CHECK(q.size(2) <= k.size(2), name, ": there are more queries than keys; the queries are the last positions",
               " of the keys, so pass the keys of all of them", shapes());
-  if (gated) {
-    TORCH_CHECK(log_gate.dim() == 3 && log_gate.size(0) == q.size(0) && log_gate.size(1) == q.size(1) &&
-                    log_gate.size(2) == q.size(2),
-                name, ": log_gate must be [batch, head, query]", shapes());
-  }
-  for (const at::Tensor& other : {k, v, gated ? log_gate : q}) {
-    TORCH_CHECK(other.scalar_type() == q.scalar_type(), name, ": q, k, v and log_gate must have one dtype, got ",
-                q.scalar_type(), " and ", other.scalar_type(), "; convert with .to(q.dtype)");
-    TORCH_CHECK(other.device() == q.device(), name, ": q, k, v and log_gate must be on one device, got ", q.device(),
-                " and ", other.device(), "; move with .to(q.device)");
+  TORCH_CHECK(OwnInputFits(options.rule, own, q, k), name, ": ", input.name, " must be ", input.layout, shapes());
+  for (const at::Tensor& other : {k, v, owns ? own : q}) {
+    TORCH_CHECK(other.scalar_type() == q.scalar_type(), name, ": all inputs must have one dtype, got ", q.scalar_type(),
+                " and ", other.scalar_type(), "; convert with .to(q.dtype)");
+    TORCH_CHECK(other.device() == q.device(), name, ": all inputs must be on one device, got ", q.device(), " and ",
+                other.device(), "; move with .to(q.device)");
   }
   TORCH_CHECK(at::isFloatingType(q.scalar_type()), name, ": inputs must be floating point, got ", q.scalar_type());
   try {
-    CheckShape(ShapeOf(q, k, v));
-    CheckOptions(options);
+    CheckProblem(ShapeOf(q, k, v, own, options.rule), options);
   } catch (const std::invalid_argument& error) {
     TORCH_CHECK_VALUE(false, name, ": ", error.what());
   }
   // A gate above 1 would grow with distance, which no bound survives. NaN passes: it must reach the output. Elsewhere
   // than on the CPU the question would make the device wait.
-  TORCH_CHECK_VALUE(!gated || !log_gate.device().is_cpu() || !AnyPositive(log_gate), name,
-                    ": log_gate must be at most 0, the log of a gate in (0, 1]; pass logsigmoid(...), not its input");
+  const bool gated = options.rule == ScoreRule::kThreshold || options.rule == ScoreRule::kForget;
+  TORCH_CHECK_VALUE(!gated || !own.device().is_cpu() || !AnyPositive(own), name, ": ", input.name,
+                    " must be at most 0, the log of a gate in (0, 1]; pass logsigmoid(...), not its input");
 }
 
 DropoutOn ParseDropoutOn(const std::string& name) {

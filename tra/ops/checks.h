@@ -11,9 +11,10 @@ namespace tra {
 
 // Refuses shapes, dtypes, devices and options that do not fit, with all of them in the message.
 void CheckAttention(const char* name, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                    const at::Tensor& log_gate, const AttentionOptions& options);
+                    const at::Tensor& own, const AttentionOptions& options);
 
-AttentionShape ShapeOf(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
+AttentionShape ShapeOf(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& own,
+                       ScoreRule rule);
 
 DropoutOn ParseDropoutOn(const std::string& name);
 

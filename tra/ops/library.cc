@@ -18,9 +18,9 @@ AttentionOptions TraOptions(bool qk_norm, double dropout_p, const std::string& d
   return options;
 }
 
-AttentionOptions SoftmaxOptions(bool qk_norm, double dropout_p, int64_t seed) {
+AttentionOptions BaselineOptions(ScoreRule rule, bool qk_norm, double dropout_p, int64_t seed) {
   AttentionOptions options = TraOptions(qk_norm, dropout_p, "weights", seed, kStopNever);
-  options.rule = ScoreRule::kSoftmax;
+  options.rule = rule;
   return options;
 }
 
@@ -41,16 +41,36 @@ at::Tensor DecodeOp(const at::Tensor& q, const at::Tensor& k, const at::Tensor& 
 
 at::Tensor SoftmaxOp(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, bool qk_norm, double dropout_p,
                      int64_t seed) {
-  return Attention(q, k, v, at::Tensor(), SoftmaxOptions(qk_norm, dropout_p, seed));
+  return Attention(q, k, v, at::Tensor(), BaselineOptions(ScoreRule::kSoftmax, qk_norm, dropout_p, seed));
 }
 
 at::Tensor SoftmaxComposedOp(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, bool qk_norm,
                              double dropout_p, int64_t seed) {
-  return AttentionComposed(q, k, v, at::Tensor(), SoftmaxOptions(qk_norm, dropout_p, seed));
+  return AttentionComposed(q, k, v, at::Tensor(), BaselineOptions(ScoreRule::kSoftmax, qk_norm, dropout_p, seed));
 }
 
 at::Tensor SoftmaxDecodeOp(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, bool qk_norm) {
-  return AttentionDecodeStep(q, k, v, at::Tensor(), SoftmaxOptions(qk_norm, 0.0, 0));
+  return AttentionDecodeStep(q, k, v, at::Tensor(), BaselineOptions(ScoreRule::kSoftmax, qk_norm, 0.0, 0));
+}
+
+// name, name_composed and name_decode of a rule that has an input of its own.
+template <ScoreRule kRule>
+void DefineRule(torch::Library& library, const std::string& name, const std::string& own) {
+  const std::string inputs = "(Tensor q, Tensor k, Tensor v, Tensor " + own + ", *, bool qk_norm=False";
+  const std::string drops = inputs + ", float dropout_p=0.0, int seed=0) -> Tensor";
+  library.def((name + drops).c_str(), [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                         const at::Tensor& own, bool qk_norm, double dropout_p, int64_t seed) {
+    return Attention(q, k, v, own, BaselineOptions(kRule, qk_norm, dropout_p, seed));
+  });
+  library.def((name + "_composed" + drops).c_str(),
+              [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& own, bool qk_norm,
+                 double dropout_p, int64_t seed) {
+                return AttentionComposed(q, k, v, own, BaselineOptions(kRule, qk_norm, dropout_p, seed));
+              });
+  library.def((name + "_decode" + inputs + ") -> Tensor").c_str(),
+              [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& own, bool qk_norm) {
+                return AttentionDecodeStep(q, k, v, own, BaselineOptions(kRule, qk_norm, 0.0, 0));
+              });
 }
 
 // Without a dispatch key these are composite: autograd comes from within.
@@ -78,6 +98,9 @@ TORCH_LIBRARY(tra, library) {
       &SoftmaxComposedOp);
   library.def("softmax_attention_decode(Tensor q, Tensor k_cache, Tensor v_cache, *, bool qk_norm=False) -> Tensor",
               &SoftmaxDecodeOp);
+  DefineRule<ScoreRule::kForget>(library, "forgetting_attention", "log_forget");
+  DefineRule<ScoreRule::kDistance>(library, "distance_attention", "bias");
+  DefineRule<ScoreRule::kContextual>(library, "contextual_attention", "position_logits");
   library.def("dropout_mask(int batch, int heads, int queries, int keys, float p, int seed) -> Tensor", &DropoutMask);
 }
 
