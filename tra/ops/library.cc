@@ -1,8 +1,9 @@
-// torch.ops.tra.*: schemas and the little that lies between them and attention.h.
+// torch.ops.tra.*: schemas and the little that lies between them and the C++ functions.
 #include <torch/library.h>
 
 #include "tra/ops/attention.h"
 #include "tra/ops/checks.h"
+#include "tra/ops/rms_norm.h"
 
 namespace tra {
 namespace {
@@ -79,6 +80,8 @@ TORCH_LIBRARY(tra, library) {
   library.def("softmax_attention_decode(Tensor q, Tensor k_cache, Tensor v_cache, *, bool qk_norm=False) -> Tensor",
               &SoftmaxDecodeOp);
   library.def("dropout_mask(int batch, int heads, int queries, int keys, float p, int seed) -> Tensor", &DropoutMask);
+  library.def("rms_norm(Tensor x, Tensor gain, *, float eps=1e-06) -> Tensor", &RmsNorm);
+  library.def("add_rms_norm(Tensor x, Tensor y, Tensor gain, *, float eps=1e-06) -> (Tensor, Tensor)", &AddRmsNorm);
 }
 
 }  // namespace
