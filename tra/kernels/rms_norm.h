@@ -3,7 +3,7 @@
 //   sum = x + y
 //   out = sum * inv_rms * gain,  inv_rms = 1 / sqrt(mean(sum^2) + eps) of each row
 //
-// All tensors are contiguous. The float64 twins with the same signatures are in rms_norm_reference.h.
+// All tensors are contiguous.
 #ifndef TRA_KERNELS_RMS_NORM_H_
 #define TRA_KERNELS_RMS_NORM_H_
 
@@ -45,6 +45,10 @@ struct RmsNormBackwardArgs {
 // Bit-equal over repeats and over the number of workers.
 void RmsNormForward(const RmsNormForwardArgs<float>& args, Parallel& parallel);
 void RmsNormBackward(const RmsNormBackwardArgs<float>& args, Parallel& parallel);
+
+// The same as plain loops in float64.
+void RmsNormForwardReference(const RmsNormForwardArgs<double>& args);
+void RmsNormBackwardReference(const RmsNormBackwardArgs<double>& args);
 
 }  // namespace tra
 

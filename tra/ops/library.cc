@@ -3,7 +3,10 @@
 
 #include "tra/ops/attention.h"
 #include "tra/ops/checks.h"
+#include "tra/ops/dropout.h"
 #include "tra/ops/rms_norm.h"
+#include "tra/ops/rope.h"
+#include "tra/ops/swiglu.h"
 
 namespace tra {
 namespace {
@@ -54,6 +57,12 @@ at::Tensor SoftmaxDecodeOp(const at::Tensor& q, const at::Tensor& k, const at::T
   return AttentionDecodeStep(q, k, v, at::Tensor(), SoftmaxOptions(qk_norm, 0.0, 0));
 }
 
+at::Tensor SwiGluOp(const at::Tensor& x, double dropout_p, int64_t seed) {
+  return SwiGlu(x, dropout_p, static_cast<uint64_t>(seed));
+}
+
+at::Tensor DropoutOp(const at::Tensor& x, double p, int64_t seed) { return Dropout(x, p, static_cast<uint64_t>(seed)); }
+
 // Without a dispatch key these are composite: autograd comes from within.
 TORCH_LIBRARY(tra, library) {
   static_assert(kDefaultStopEps == 0x1p-26f, "the schemas below say 1.4901161193847656e-08");
@@ -82,6 +91,9 @@ TORCH_LIBRARY(tra, library) {
   library.def("dropout_mask(int batch, int heads, int queries, int keys, float p, int seed) -> Tensor", &DropoutMask);
   library.def("rms_norm(Tensor x, Tensor gain, *, float eps=1e-06) -> Tensor", &RmsNorm);
   library.def("add_rms_norm(Tensor x, Tensor y, Tensor gain, *, float eps=1e-06) -> (Tensor, Tensor)", &AddRmsNorm);
+  library.def("swiglu(Tensor x, *, float dropout_p=0.0, int seed=0) -> Tensor", &SwiGluOp);
+  library.def("dropout(Tensor x, *, float p, int seed) -> Tensor", &DropoutOp);
+  library.def("rope(Tensor x, *, int first_position=0, float theta=10000.0) -> Tensor", &Rope);
 }
 
 }  // namespace
