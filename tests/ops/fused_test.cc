@@ -1,14 +1,20 @@
 // What surrounds attention in a block, as operators: fp32 kernels against the composed float64 path.
 #include <ATen/ATen.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/GradMode.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <functional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
+#include "tra/kernels/philox.h"
+#include "tra/ops/dropout.h"
 #include "tra/ops/rms_norm.h"
+#include "tra/ops/rope.h"
+#include "tra/ops/swiglu.h"
 
 namespace tra {
 namespace {
@@ -45,6 +51,13 @@ void ExpectMatchesFloat64(const Tensors& inputs, const std::function<Tensors(con
   }
   const Tensors a = torch::autograd::grad({got_loss}, fast), b = torch::autograd::grad({want_loss}, wide);
   for (size_t i = 0; i < a.size(); ++i) ExpectNear(a[i], b[i], 2e-6);
+}
+
+// bfloat16 against the same in float64, rounded at the end alone: steps in bfloat16 would change a third of all
+// elements.
+void ExpectRoundedOnce(const at::Tensor& got, const at::Tensor& want) {
+  EXPECT_EQ(got.scalar_type(), at::kBFloat16);
+  EXPECT_LE(got.ne(want.to(at::kFloat).to(at::kBFloat16)).sum().item<int64_t>(), got.numel() / 100);
 }
 
 template <typename Body>
@@ -90,9 +103,7 @@ TEST(RmsNorm, WithoutGradientsGivesTheSameBits) {
 
 TEST(RmsNorm, HalfPrecisionIsComputedInFloat) {
   const at::Tensor x = at::randn({4, 300}).to(at::kBFloat16), gain = at::ones({300}, at::kBFloat16);
-  const at::Tensor got = RmsNorm(x, gain);
-  EXPECT_EQ(got.scalar_type(), at::kBFloat16);
-  EXPECT_TRUE(got.equal(RmsNorm(x.to(at::kDouble), gain.to(at::kDouble)).to(at::kFloat).to(at::kBFloat16)));
+  ExpectRoundedOnce(RmsNorm(x, gain), RmsNorm(x.to(at::kDouble), gain.to(at::kDouble)));
 }
 
 TEST(RmsNorm, RefusesASecondDerivative) {
@@ -136,6 +147,138 @@ TEST(AddRmsNorm, WithoutGradientsGivesTheSameBits) {
       return output == 0 ? sum : normed;
     });
   }
+}
+
+TEST(SwiGlu, MatchesFloat64WithGradients) {
+  at::manual_seed(4);
+  for (const double p : {0.0, 0.3}) {
+    const auto op = [&](const Tensors& in) { return Tensors{SwiGlu(in[0], p, 7)}; };
+    ExpectMatchesFloat64({at::randn({3, 40, 118}) * 3}, op);
+    ExpectMatchesFloat64({at::randn({512})}, op);
+    ExpectMatchesFloat64({at::randn({0, 16})}, op);
+    ExpectMatchesFloat64({at::randn({20, 5, 64}).transpose(0, 1)}, op);
+  }
+}
+
+TEST(SwiGlu, WithoutGradientsGivesTheSameBits) {
+  ExpectSameBitsWithoutGradients(at::randn({9, 64}), [](const at::Tensor& x) { return SwiGlu(x, 0.2, 3); });
+}
+
+TEST(SwiGlu, HalfPrecisionIsComputedInFloat) {
+  const at::Tensor x = at::randn({4, 300}).to(at::kBFloat16);
+  ExpectRoundedOnce(SwiGlu(x, 0.2, 3), SwiGlu(x.to(at::kDouble), 0.2, 3));
+}
+
+TEST(SwiGlu, DropsAsDropoutDoes) {
+  const at::Tensor x = at::randn({9, 64});
+  ExpectNear(SwiGlu(x, 0.2, 3), Dropout(SwiGlu(x), 0.2, 3), 1e-6);
+}
+
+TEST(SwiGlu, RefusesASecondDerivative) {
+  ExpectRefusesSecondDerivative(at::randn({4, 8}), [](const at::Tensor& x) { return SwiGlu(x); });
+}
+
+TEST(SwiGlu, ErrorsShowTheShapesAndTheRemedy) {
+  ExpectError("got [4, 7]; concatenate", [] { SwiGlu(at::randn({4, 7})); });
+  ExpectError("must be in [0, 1), got 1", [] { SwiGlu(at::randn({4, 8}), 1.0); });
+  ExpectError("floating point", [] { SwiGlu(at::ones({4, 8}, at::kLong)); });
+}
+
+TEST(Dropout, MatchesFloat64WithGradients) {
+  at::manual_seed(5);
+  const auto op = [](const Tensors& in) { return Tensors{Dropout(in[0], 0.3, 8)}; };
+  ExpectMatchesFloat64({at::randn({3, 40, 59})}, op);
+  ExpectMatchesFloat64({at::randn({40, 30}).t()}, op);
+}
+
+// The seed has bits past the 63 of a positive int64.
+TEST(Dropout, DropsTheDocumentedElements) {
+  const uint64_t seed = ~uint64_t{5};
+  const at::Tensor x = at::ones({1000}).set_requires_grad(true);
+  const at::Tensor got = Dropout(x, 0.3, seed);
+  const at::Tensor gradient = torch::autograd::grad({got.sum()}, {x})[0];
+  for (int64_t i = 0; i < got.numel(); ++i) {
+    const bool dropped = ElementDropped(seed, 0.3f, static_cast<uint64_t>(i));
+    EXPECT_EQ(got[i].item<float>() == 0, dropped) << i;
+    EXPECT_EQ(gradient[i].item<float>() == 0, dropped) << i;
+  }
+}
+
+TEST(Dropout, OfNothingIsTheInput) {
+  const at::Tensor x = at::randn({4});
+  EXPECT_TRUE(Dropout(x, 0.0, 1).is_same(x));
+}
+
+TEST(Dropout, WithoutGradientsGivesTheSameBits) {
+  ExpectSameBitsWithoutGradients(at::randn({9, 64}), [](const at::Tensor& x) { return Dropout(x, 0.2, 3); });
+}
+
+TEST(Dropout, RefusesASecondDerivative) {
+  ExpectRefusesSecondDerivative(at::randn({4, 8}), [](const at::Tensor& x) { return Dropout(x, 0.2, 3); });
+}
+
+TEST(Dropout, ErrorsNameTheRange) {
+  ExpectError("must be in [0, 1), got -0.5", [] { Dropout(at::randn({4}), -0.5, 0); });
+  ExpectError("floating point", [] { Dropout(at::ones({4}, at::kLong), 0.5, 0); });
+}
+
+TEST(Rope, MatchesFloat64WithGradients) {
+  at::manual_seed(6);
+  const auto op = [](const Tensors& in) { return Tensors{Rope(in[0], 5, 500.0)}; };
+  ExpectMatchesFloat64({at::randn({2, 3, 40, 26})}, op);
+  ExpectMatchesFloat64({at::randn({2, 40, 3, 26}).transpose(1, 2)}, op);
+  ExpectMatchesFloat64({at::randn({2, 3, 26, 40}).transpose(2, 3)}, op);  // channels apart
+  ExpectMatchesFloat64({at::randn({2, 3, 0, 26})}, op);
+}
+
+TEST(Rope, ReadsStridesAndKeepsTheLayout) {
+  // The queries of a fused projection, [B,T,3,H,d].
+  const at::Tensor x = at::randn({2, 10, 3, 4, 16}).select(2, 1).transpose(1, 2);
+  const at::Tensor got = Rope(x);
+  EXPECT_TRUE(got.transpose(1, 2).is_contiguous());
+  EXPECT_TRUE(got.equal(Rope(x.contiguous())));
+  EXPECT_TRUE(Rope(x.contiguous()).is_contiguous());
+  const at::Tensor shared = x.select(1, 0).unsqueeze(1).expand({2, 4, 10, 16});
+  EXPECT_TRUE(Rope(shared).equal(Rope(shared.contiguous())));
+}
+
+TEST(Rope, HalfPrecisionIsComputedInFloat) {
+  const at::Tensor x = at::randn({1, 2, 30, 16}).to(at::kBFloat16);
+  ExpectRoundedOnce(Rope(x), Rope(x.to(at::kDouble)));
+}
+
+TEST(Rope, WithoutGradientsGivesTheSameBits) {
+  ExpectSameBitsWithoutGradients(at::randn({2, 3, 5, 8}), [](const at::Tensor& x) { return Rope(x); });
+}
+
+TEST(Rope, RefusesASecondDerivative) {
+  ExpectRefusesSecondDerivative(at::randn({1, 1, 4, 8}), [](const at::Tensor& x) { return Rope(x); });
+}
+
+TEST(Rope, ErrorsShowTheShapes) {
+  ExpectError("must be even; got x [1, 2, 3, 7]", [] { Rope(at::randn({1, 2, 3, 7})); });
+  ExpectError("[batch, head, position, channel], got [3, 8]", [] { Rope(at::randn({3, 8})); });
+  ExpectError("theta must be positive", [] { Rope(at::randn({1, 2, 3, 8}), 0, 0.0); });
+  ExpectError("floating point", [] { Rope(at::ones({1, 2, 3, 8}, at::kLong)); });
+}
+
+// The schemas, as Python and TorchScript see them.
+TEST(Library, CallsTheSameFunctions) {
+  const at::Tensor x = at::randn({2, 3, 4, 8}), gain = at::randn({8});
+  const auto call = [](const char* name, std::vector<c10::IValue> inputs,
+                       const std::unordered_map<std::string, c10::IValue>& named) {
+    const c10::OperatorHandle op = c10::Dispatcher::singleton().findSchemaOrThrow(name, "");
+    op.schema().checkAndNormalizeInputs(inputs, named);
+    op.callBoxed(&inputs);
+    return inputs;
+  };
+  EXPECT_TRUE(call("tra::rms_norm", {x, gain}, {{"eps", 1e-3}})[0].toTensor().equal(RmsNorm(x, gain, 1e-3)));
+  const auto added = call("tra::add_rms_norm", {x, x, gain}, {});
+  EXPECT_TRUE(added[0].toTensor().equal(x + x));
+  EXPECT_TRUE(added[1].toTensor().equal(RmsNorm(x + x, gain)));
+  EXPECT_TRUE(call("tra::swiglu", {x}, {{"dropout_p", 0.5}, {"seed", 3}})[0].toTensor().equal(SwiGlu(x, 0.5, 3)));
+  EXPECT_TRUE(call("tra::dropout", {x}, {{"p", 0.5}, {"seed", 3}})[0].toTensor().equal(Dropout(x, 0.5, 3)));
+  EXPECT_TRUE(call("tra::rope", {x}, {{"first_position", 3}})[0].toTensor().equal(Rope(x, 3)));
 }
 
 }  // namespace
