@@ -1,4 +1,4 @@
-// Philox4x32-10 for a vector of query positions; see philox.h.
+// Philox4x32-10 for a vector of counters; see philox.h.
 #include "tra/kernels/philox.h"
 
 #if defined(TRA_KERNELS_PHILOX_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -30,34 +30,37 @@ HWY_INLINE void WideMul(VU a, VU b, VU& high, VU& low) {
 #endif
 }
 
+// Philox of a vector of counters, in place.
+HWY_INLINE void PhiloxRounds(uint64_t seed, VU& c0, VU& c1, VU& c2, VU& c3) {
+  const DU du;
+  const VU mul0 = hn::Set(du, kPhiloxMul0);
+  const VU mul1 = hn::Set(du, kPhiloxMul1);
+  auto key0 = static_cast<uint32_t>(seed);
+  auto key1 = static_cast<uint32_t>(seed >> 32);
+  for (int round = 0; round < kPhiloxRounds; ++round) {
+    VU high0, low0, high1, low1;
+    WideMul(mul0, c0, high0, low0);
+    WideMul(mul1, c2, high1, low1);
+    c0 = hn::Xor(high1, hn::Xor(c1, hn::Set(du, key0)));
+    c1 = low1;
+    c2 = hn::Xor(high0, hn::Xor(c3, hn::Set(du, key1)));
+    c3 = low0;
+    key0 += kPhiloxBump0;
+    key1 += kPhiloxBump1;
+  }
+}
+
 // bits[r * kTile + lane] = DropoutBits(seed, head_index, position + lane, first_key + r) for r in [0, rows).
 // first_key is a multiple of kKeysPerPhilox; rows are rounded up to one.
 HWY_INLINE void DropoutBitsTile(uint64_t seed, size_t head_index, size_t position, size_t first_key, size_t rows,
                                 uint32_t* HWY_RESTRICT bits) {
   const DU du;
-  const VU mul0 = hn::Set(du, kPhiloxMul0);
-  const VU mul1 = hn::Set(du, kPhiloxMul1);
   for (size_t v = 0; v < kVecs; ++v) {
     const VU positions = hn::Iota(du, static_cast<uint32_t>(position + v * kLanes));
     for (size_t r = 0; r < rows; r += kKeysPerPhilox) {
-      VU c0 = positions;
-      VU c1 = hn::Set(du, static_cast<uint32_t>((first_key + r) / kKeysPerPhilox));
-      VU c2 = hn::Set(du, static_cast<uint32_t>(head_index));
-      VU c3 = hn::Zero(du);
-      auto key0 = static_cast<uint32_t>(seed);
-      auto key1 = static_cast<uint32_t>(seed >> 32);
-      for (int round = 0; round < kPhiloxRounds; ++round) {
-        VU high0, low0, high1, low1;
-        WideMul(mul0, c0, high0, low0);
-        WideMul(mul1, c2, high1, low1);
-        c0 = hn::Xor(high1, hn::Xor(c1, hn::Set(du, key0)));
-        c1 = low1;
-        c2 = hn::Xor(high0, hn::Xor(c3, hn::Set(du, key1)));
-        c3 = low0;
-        key0 += kPhiloxBump0;
-        key1 += kPhiloxBump1;
-      }
-      const VU words[4] = {c0, c1, c2, c3};
+      VU words[4] = {positions, hn::Set(du, static_cast<uint32_t>((first_key + r) / kKeysPerPhilox)),
+                     hn::Set(du, static_cast<uint32_t>(head_index)), hn::Zero(du)};
+      PhiloxRounds(seed, words[0], words[1], words[2], words[3]);
       const VU half = hn::Set(du, 0xFFFFu);
       for (size_t w = 0; w < 4; ++w) {
         uint32_t* HWY_RESTRICT to = bits + (r + 2 * w) * kTile + v * kLanes;

@@ -51,6 +51,24 @@ inline bool Dropped(uint64_t seed, float p, size_t head_index, size_t position, 
   return DropoutBits(seed, head_index, position, key) < DropoutThreshold(p);
 }
 
+// Dropout of the elements of a flat array, for everything but attention. Sixteen neighbouring Philox calls decide a
+// block: draw d of lane l is element 16 d + l, so that vectors of up to sixteen lanes need no shuffles.
+constexpr size_t kDropoutLanes = 16;
+constexpr size_t kDropoutBlock = 8 * kDropoutLanes;
+
+// (call, call >> 32, 0, 1) is the counter: the 1 keeps these draws apart from those of attention under the same seed.
+inline uint32_t ElementDropoutBits(uint64_t seed, uint64_t element) {
+  const uint64_t call = element / kDropoutBlock * kDropoutLanes + element % kDropoutLanes;
+  const uint64_t draw = element % kDropoutBlock / kDropoutLanes;
+  const std::array<uint32_t, 4> words = Philox({static_cast<uint32_t>(call), static_cast<uint32_t>(call >> 32), 0, 1},
+                                               {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
+  return (words[draw / 2] >> (16 * (draw % 2))) & 0xFFFFu;
+}
+
+inline bool ElementDropped(uint64_t seed, float p, uint64_t element) {
+  return ElementDropoutBits(seed, element) < DropoutThreshold(p);
+}
+
 }  // namespace tra
 
 #endif  // TRA_KERNELS_PHILOX_H_

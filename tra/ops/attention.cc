@@ -7,6 +7,7 @@
 
 #include "tra/ops/aten_parallel.h"
 #include "tra/ops/checks.h"
+#include "tra/ops/layout.h"
 
 namespace tra {
 namespace {
@@ -14,16 +15,6 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::Variable;
 using torch::autograd::variable_list;
-
-bool OnKernels(const at::Tensor& q) { return q.device().is_cpu() && q.scalar_type() == at::kFloat; }
-
-// Kernels want adjacent channels; everything else about the strides is theirs to follow.
-at::Tensor WithAdjacentChannels(const at::Tensor& x) {
-  return x.stride(-1) == 1 || x.size(-1) == 1 ? x : x.contiguous();
-}
-
-Rows<const float> View(const at::Tensor& x) { return {x.data_ptr<float>(), x.stride(0), x.stride(1), x.stride(2)}; }
-Rows<float> MutableView(const at::Tensor& x) { return {x.data_ptr<float>(), x.stride(0), x.stride(1), x.stride(2)}; }
 
 // z of kContextual has channels.
 at::Tensor OwnRows(const at::Tensor& own, const AttentionOptions& options) {
@@ -35,17 +26,6 @@ template <typename T>
 Rows<T> OwnView(const at::Tensor& x) {
   if (x.dim() == 2) return {x.data_ptr<float>(), 0, x.stride(0), x.stride(1)};
   return {x.data_ptr<float>(), x.stride(0), x.stride(1), x.stride(2)};
-}
-
-// [B,H,T,d] laid out as [B,T,H,d] where x is: the projections around attention then need no copy.
-at::Tensor EmptyLike(const at::Tensor& x, int64_t positions, int64_t channels) {
-  const int64_t heads = x.size(1);
-  const bool token_first = heads > 1 && x.stride(1) < x.stride(2);
-  // Not a transposed view: autograd tracks views, and complains of those made without gradients.
-  return at::empty_strided({x.size(0), heads, positions, channels},
-                           {heads * positions * channels, token_first ? channels : positions * channels,
-                            token_first ? heads * channels : channels, 1},
-                           x.options());
 }
 
 ForwardArgs<float> Arguments(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& own,

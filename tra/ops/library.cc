@@ -1,8 +1,12 @@
-// torch.ops.tra.*: schemas and the little that lies between them and attention.h.
+// torch.ops.tra.*: schemas and the little that lies between them and the C++ functions.
 #include <torch/library.h>
 
 #include "tra/ops/attention.h"
 #include "tra/ops/checks.h"
+#include "tra/ops/dropout.h"
+#include "tra/ops/rms_norm.h"
+#include "tra/ops/rope.h"
+#include "tra/ops/swiglu.h"
 
 namespace tra {
 namespace {
@@ -73,6 +77,12 @@ void DefineRule(torch::Library& library, const std::string& name, const std::str
               });
 }
 
+at::Tensor SwiGluOp(const at::Tensor& x, double dropout_p, int64_t seed) {
+  return SwiGlu(x, dropout_p, static_cast<uint64_t>(seed));
+}
+
+at::Tensor DropoutOp(const at::Tensor& x, double p, int64_t seed) { return Dropout(x, p, static_cast<uint64_t>(seed)); }
+
 // Without a dispatch key these are composite: autograd comes from within.
 TORCH_LIBRARY(tra, library) {
   static_assert(kDefaultStopEps == 0x1p-26f, "the schemas below say 1.4901161193847656e-08");
@@ -102,6 +112,11 @@ TORCH_LIBRARY(tra, library) {
   DefineRule<ScoreRule::kDistance>(library, "distance_attention", "bias");
   DefineRule<ScoreRule::kContextual>(library, "contextual_attention", "position_logits");
   library.def("dropout_mask(int batch, int heads, int queries, int keys, float p, int seed) -> Tensor", &DropoutMask);
+  library.def("rms_norm(Tensor x, Tensor gain, *, float eps=1e-06) -> Tensor", &RmsNorm);
+  library.def("add_rms_norm(Tensor x, Tensor y, Tensor gain, *, float eps=1e-06) -> (Tensor, Tensor)", &AddRmsNorm);
+  library.def("swiglu(Tensor x, *, float dropout_p=0.0, int seed=0) -> Tensor", &SwiGluOp);
+  library.def("dropout(Tensor x, *, float p, int seed) -> Tensor", &DropoutOp);
+  library.def("rope(Tensor x, *, int first_position=0, float theta=10000.0) -> Tensor", &Rope);
 }
 
 }  // namespace

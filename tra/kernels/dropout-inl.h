@@ -1,0 +1,81 @@
+// The dropout mask of flat arrays as factors to multiply with.
+#include "tra/kernels/dropout.h"
+
+#if defined(TRA_KERNELS_DROPOUT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TRA_KERNELS_DROPOUT_INL_H_
+#undef TRA_KERNELS_DROPOUT_INL_H_
+#else
+#define TRA_KERNELS_DROPOUT_INL_H_
+#endif
+
+#include <algorithm>
+
+#include "tra/kernels/philox-inl.h"
+#include "tra/kernels/row-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tra {
+namespace HWY_NAMESPACE {
+
+// One for each task: it keeps the factors of the block that the walk is in.
+class DropoutFactors {
+ public:
+  explicit DropoutFactors(const DropoutOptions& options)
+      : seed_(options.seed), threshold_(DropoutThreshold(options.p)), keep_scale_(1.0f / (1.0f - options.p)) {}
+
+  // body(c, access, factors) for all c of ForEachVector(n), where factors belong to elements first + c, ...
+  // Without dropout they are 1.
+  template <typename Body>
+  HWY_INLINE void ForEach(size_t first, size_t n, const Body& body) {
+    const DF df;
+    if (threshold_ == 0) {
+      ForEachVector(n, [&](size_t c, const auto& access) HWY_ATTR { body(c, access, hn::Set(df, 1.0f)); });
+      return;
+    }
+    for (size_t done = 0; done < n;) {
+      const size_t in_block = (first + done) % kDropoutBlock;
+      const size_t count = std::min(n - done, kDropoutBlock - in_block);
+      Fill((first + done) / kDropoutBlock);
+      ForEachVector(count, [&](size_t c, const auto& access)
+                               HWY_ATTR { body(done + c, access, hn::LoadU(df, factors_ + in_block + c)); });
+      done += count;
+    }
+  }
+
+ private:
+  HWY_INLINE void Fill(size_t block) {
+    if (block == block_) return;
+    block_ = block;
+    const DU du;
+    const DF df;
+    const VF keep = hn::Set(df, keep_scale_);
+    const VU threshold = hn::Set(du, threshold_);
+    const VU half = hn::Set(du, 0xFFFFu);
+    for (size_t lane = 0; lane < kDropoutLanes; lane += kLanes) {
+      // Sixteen calls of a block never carry into the upper half of the counter.
+      const uint64_t call = uint64_t{block} * kDropoutLanes + lane;
+      VU words[4] = {hn::Iota(du, static_cast<uint32_t>(call)), hn::Set(du, static_cast<uint32_t>(call >> 32)),
+                     hn::Zero(du), hn::Set(du, 1u)};
+      PhiloxRounds(seed_, words[0], words[1], words[2], words[3]);
+      for (size_t w = 0; w < 4; ++w) {
+        float* HWY_RESTRICT to = factors_ + 2 * w * kDropoutLanes + lane;
+        const auto dropped = [&](VU bits) HWY_ATTR { return hn::RebindMask(df, hn::Lt(bits, threshold)); };
+        hn::Store(hn::IfThenZeroElse(dropped(hn::And(words[w], half)), keep), df, to);
+        hn::Store(hn::IfThenZeroElse(dropped(hn::ShiftRight<16>(words[w])), keep), df, to + kDropoutLanes);
+      }
+    }
+  }
+
+  // A partial vector at the end of the block is loaded whole.
+  HWY_ALIGN float factors_[kDropoutBlock + kDropoutLanes] = {};
+  uint64_t seed_;
+  uint32_t threshold_;
+  float keep_scale_;
+  size_t block_ = ~size_t{0};
+};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tra
+HWY_AFTER_NAMESPACE();
+
+#endif  // TRA_KERNELS_DROPOUT_INL_H_

@@ -1,0 +1,55 @@
+// RMSNorm, with the residual addition before it in the same pass over memory.
+//
+//   sum = x + y
+//   out = sum * inv_rms * gain,  inv_rms = 1 / sqrt(mean(sum^2) + eps) of each row
+//
+// All tensors are contiguous.
+#ifndef TRA_KERNELS_RMS_NORM_H_
+#define TRA_KERNELS_RMS_NORM_H_
+
+#include <cstddef>
+
+#include "tra/kernels/parallel.h"
+
+namespace tra {
+
+struct RmsNormShape {
+  size_t rows = 0;
+  size_t width = 0;  // at least 1
+};
+
+template <typename T>
+struct RmsNormForwardArgs {
+  RmsNormShape shape;
+  const T* x = nullptr;     // [rows, width]
+  const T* y = nullptr;     // [rows, width]; null adds nothing
+  const T* gain = nullptr;  // [width]
+  float eps = 1e-6f;
+  T* sum = nullptr;      // [rows, width]; not written where y is null, being x
+  T* out = nullptr;      // [rows, width]
+  T* inv_rms = nullptr;  // [rows], for the backward; null where no gradient is wanted
+};
+
+template <typename T>
+struct RmsNormBackwardArgs {
+  RmsNormShape shape;
+  const T* sum = nullptr;      // [rows, width]; x where nothing was added
+  const T* gain = nullptr;     // [width]
+  const T* inv_rms = nullptr;  // [rows]
+  const T* d_out = nullptr;    // [rows, width]
+  const T* d_sum = nullptr;    // [rows, width], what else flows into the sum; null is nothing
+  T* d_x = nullptr;            // [rows, width], overwritten; the gradient of y as well
+  T* d_gain = nullptr;         // [width], overwritten
+};
+
+// Bit-equal over repeats and over the number of workers.
+void RmsNormForward(const RmsNormForwardArgs<float>& args, Parallel& parallel);
+void RmsNormBackward(const RmsNormBackwardArgs<float>& args, Parallel& parallel);
+
+// The same as plain loops in float64.
+void RmsNormForwardReference(const RmsNormForwardArgs<double>& args);
+void RmsNormBackwardReference(const RmsNormBackwardArgs<double>& args);
+
+}  // namespace tra
+
+#endif  // TRA_KERNELS_RMS_NORM_H_

@@ -1,0 +1,105 @@
+#include "tra/kernels/rope.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tra/kernels/layout.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "tra/kernels/rope.cc"
+#include "hwy/foreach_target.h"
+// Must come after foreach_target.
+#include "hwy/highway.h"
+#include "tra/kernels/row-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tra {
+namespace HWY_NAMESPACE {
+
+constexpr size_t kPositionsPerTask = 32;
+
+// cosine and sine are [width / 2].
+HWY_INLINE void RotateRow(const float* HWY_RESTRICT x, const float* HWY_RESTRICT cosine, const float* HWY_RESTRICT sine,
+                          size_t half, float* HWY_RESTRICT out) {
+  ForEachVector(half, [&](size_t c, const auto& access) HWY_ATTR {
+    const VF a = access.Load(x + c), b = access.Load(x + half + c);
+    const VF cos = access.Load(cosine + c), sin = access.Load(sine + c);
+    access.Store(hn::NegMulAdd(b, sin, hn::Mul(a, cos)), out + c);
+    access.Store(hn::MulAdd(a, sin, hn::Mul(b, cos)), out + half + c);
+  });
+}
+
+// table is [positions, 2, width / 2]: the cosines of a position, then its sines.
+void RunRotate(const RopeArgs<float>& args, const float* table, Parallel& parallel) {
+  const RopeShape& shape = args.shape;
+  const size_t half = shape.width / 2;
+  const size_t blocks = DivideUp(shape.positions, kPositionsPerTask);
+  // The order of memory, where heads lie beside each other and where positions do.
+  const bool token_first = args.x.head_stride < args.x.row_stride;
+  parallel.Run(shape.batch * blocks, [&](size_t task, size_t /*worker*/) HWY_ATTR {
+    const size_t batch = task / blocks;
+    const size_t first = task % blocks * kPositionsPerTask;
+    const size_t last = std::min(first + kPositionsPerTask, shape.positions);
+    const auto rotate = [&](size_t head, size_t i) HWY_ATTR {
+      const float* at = table + i * shape.width;
+      RotateRow(args.x(batch, head, i), at, at + half, half, args.out(batch, head, i));
+    };
+    if (token_first) {
+      for (size_t i = first; i < last; ++i) {
+        for (size_t head = 0; head < shape.heads; ++head) rotate(head, i);
+      }
+    } else {
+      for (size_t head = 0; head < shape.heads; ++head) {
+        for (size_t i = first; i < last; ++i) rotate(head, i);
+      }
+    }
+  });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tra
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tra {
+namespace {
+
+HWY_EXPORT(RunRotate);
+
+void FillTable(const RopeArgs<float>& args, float* table, Parallel& parallel) {
+  const size_t width = args.shape.width, half = width / 2;
+  std::vector<double> frequency(half);
+  for (size_t c = 0; c < half; ++c) {
+    frequency[c] = std::pow(args.theta, -2.0 * static_cast<double>(c) / static_cast<double>(width));
+  }
+  const double sign = args.backwards ? -1 : 1;
+  parallel.Run(args.shape.positions, [&](size_t i, size_t /*worker*/) {
+    const double position = static_cast<double>(args.first_position) + static_cast<double>(i);
+    float* at = table + i * width;
+    for (size_t c = 0; c < half; ++c) {
+      at[c] = static_cast<float>(std::cos(position * frequency[c]));
+      at[half + c] = static_cast<float>(sign * std::sin(position * frequency[c]));
+    }
+  });
+}
+
+}  // namespace
+
+void Rotate(const RopeArgs<float>& args, Parallel& parallel) {
+  if (args.shape.width % 2 != 0) {
+    throw std::invalid_argument("rope: channels turn in pairs, so the head width must be even; got " +
+                                std::to_string(args.shape.width));
+  }
+  if (!(args.theta > 0)) throw std::invalid_argument("rope: theta must be positive, got " + std::to_string(args.theta));
+  const size_t entries = args.shape.positions * args.shape.width;
+  if (args.shape.batch * args.shape.heads * entries == 0) return;
+  const Floats table = AllocateFloats(entries);
+  FillTable(args, table.get(), parallel);
+  HWY_DYNAMIC_DISPATCH(RunRotate)(args, table.get(), parallel);
+}
+
+}  // namespace tra
+#endif  // HWY_ONCE

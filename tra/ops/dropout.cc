@@ -1,0 +1,68 @@
+#include "tra/ops/dropout.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "tra/ops/aten_parallel.h"
+#include "tra/ops/layout.h"
+
+namespace tra {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::Variable;
+using torch::autograd::variable_list;
+
+at::Tensor RunDropout(const at::Tensor& x_in, const DropoutOptions& options) {
+  const at::Tensor x = x_in.contiguous();
+  at::Tensor out = at::empty(x.sizes(), x.options());
+  AtenParallel parallel;
+  ApplyDropout(x.data_ptr<float>(), static_cast<size_t>(x.numel()), options, out.data_ptr<float>(), parallel);
+  return out;
+}
+
+class DropoutFunction : public torch::autograd::Function<DropoutFunction> {
+ public:
+  static Variable forward(AutogradContext* context, const Variable& x, const DropoutOptions& options) {
+    const at::AutoDispatchBelowADInplaceOrView below_autograd;
+    context->saved_data["p"] = static_cast<double>(options.p);
+    context->saved_data["seed"] = static_cast<int64_t>(options.seed);
+    return RunDropout(x, options);
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    TORCH_CHECK(!c10::GradMode::is_enabled(),
+                "dropout: the fused kernel has no second derivative; pass float64 tensors with create_graph");
+    auto& data = context->saved_data;
+    const DropoutOptions options{static_cast<float>(data["p"].toDouble()), static_cast<uint64_t>(data["seed"].toInt())};
+    return {RunDropout(grads[0], options), Variable()};
+  }
+};
+
+}  // namespace
+
+DropoutOptions CheckedDropout(const char* name, double p, uint64_t seed) {
+  const DropoutOptions options{static_cast<float>(p), seed};
+  TORCH_CHECK_VALUE(p >= 0 && options.p < 1.0f, name, ": the dropout probability must be in [0, 1), got ", p);
+  return options;
+}
+
+at::Tensor DropoutFactorsLike(const at::Tensor& x, const DropoutOptions& options) {
+  const c10::NoGradGuard no_grad;
+  const at::Tensor kept = RunDropout(at::ones(x.sizes(), at::kFloat), options) != 0;
+  // Scaled in the type asked for: 1 / (1 - p) as fp32 would be a rounding too coarse for float64.
+  return kept.to(x.options()) * (1 / (1 - static_cast<double>(options.p)));
+}
+
+at::Tensor Dropout(const at::Tensor& x, double p, uint64_t seed) {
+  TORCH_CHECK(x.defined() && at::isFloatingType(x.scalar_type()), "dropout: x must be a floating point tensor",
+              x.defined() ? c10::str(", got ", x.scalar_type()) : std::string());
+  const DropoutOptions options = CheckedDropout("dropout", p, seed);
+  if (options.p == 0.0f) return x;
+  if (!OnKernels(x)) return x * DropoutFactorsLike(x, options);
+  if (c10::GradMode::is_enabled() && x.requires_grad()) return DropoutFunction::apply(x, options);
+  return RunDropout(x, options);
+}
+
+}  // namespace tra

@@ -1,0 +1,93 @@
+#include "tra/ops/swiglu.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "tra/kernels/swiglu.h"
+#include "tra/ops/aten_parallel.h"
+#include "tra/ops/dropout.h"
+#include "tra/ops/layout.h"
+
+namespace tra {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::Variable;
+using torch::autograd::variable_list;
+
+at::Tensor Composed(const at::Tensor& x, const DropoutOptions& options) {
+  const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
+  const int64_t width = x.size(-1) / 2;
+  const at::Tensor wide = x.to(ComposedType(x));
+  at::Tensor out = wide.narrow(-1, 0, width) * at::silu(wide.narrow(-1, width, width));
+  if (options.p > 0.0f) out = out * DropoutFactorsLike(out, options);
+  return out.to(x.scalar_type());
+}
+
+// Of x [..., 2F].
+SwiGluShape ShapeOf(const at::Tensor& x) {
+  const int64_t channels = x.size(-1);
+  return {static_cast<size_t>(channels == 0 ? 0 : x.numel() / channels), static_cast<size_t>(channels / 2)};
+}
+
+at::Tensor RunForward(const at::Tensor& x, const DropoutOptions& options) {
+  std::vector<int64_t> sizes = x.sizes().vec();
+  sizes.back() /= 2;
+  at::Tensor out = at::empty(sizes, x.options());
+  SwiGluForwardArgs<float> args;
+  args.shape = ShapeOf(x);
+  args.x = x.data_ptr<float>();
+  args.dropout = options;
+  args.out = out.data_ptr<float>();
+  AtenParallel parallel;
+  SwiGluForward(args, parallel);
+  return out;
+}
+
+class SwiGluFunction : public torch::autograd::Function<SwiGluFunction> {
+ public:
+  static Variable forward(AutogradContext* context, const Variable& x_in, const DropoutOptions& options) {
+    const at::AutoDispatchBelowADInplaceOrView below_autograd;
+    const at::Tensor x = x_in.contiguous();
+    context->save_for_backward({x});
+    context->saved_data["p"] = static_cast<double>(options.p);
+    context->saved_data["seed"] = static_cast<int64_t>(options.seed);
+    return RunForward(x, options);
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    TORCH_CHECK(!c10::GradMode::is_enabled(),
+                "swiglu: the fused kernel has no second derivative; pass float64 tensors with create_graph");
+    const at::Tensor x = context->get_saved_variables()[0];
+    const at::Tensor d_out = grads[0].contiguous();
+    const at::Tensor d_x = at::empty(x.sizes(), x.options());
+    auto& data = context->saved_data;
+    SwiGluBackwardArgs<float> args;
+    args.shape = ShapeOf(x);
+    args.x = x.data_ptr<float>();
+    args.dropout = {static_cast<float>(data["p"].toDouble()), static_cast<uint64_t>(data["seed"].toInt())};
+    args.d_out = d_out.data_ptr<float>();
+    args.d_x = d_x.data_ptr<float>();
+    AtenParallel parallel;
+    SwiGluBackward(args, parallel);
+    return {d_x, Variable()};
+  }
+};
+
+}  // namespace
+
+at::Tensor SwiGlu(const at::Tensor& x, double dropout_p, uint64_t seed) {
+  TORCH_CHECK(x.defined() && at::isFloatingType(x.scalar_type()), "swiglu: x must be a floating point tensor",
+              x.defined() ? c10::str(", got ", x.scalar_type()) : std::string());
+  TORCH_CHECK(x.dim() >= 1 && x.size(-1) % 2 == 0,
+              "swiglu: x must be [..., 2 channels], up and gate side by side; got ", x.sizes(),
+              "; concatenate them with cat([up, gate], -1)");
+  const DropoutOptions options = CheckedDropout("swiglu", dropout_p, seed);
+  if (!OnKernels(x)) return Composed(x, options);
+  if (c10::GradMode::is_enabled() && x.requires_grad()) return SwiGluFunction::apply(x, options);
+  return RunForward(x.contiguous(), options);
+}
+
+}  // namespace tra

@@ -1,0 +1,18 @@
+// SwiGLU on tensors, with autograd and dropout.
+//
+// fp32 on the CPU runs on one pass over memory; any other dtype or device is composed of tensor operations.
+#ifndef TRA_OPS_SWIGLU_H_
+#define TRA_OPS_SWIGLU_H_
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+namespace tra {
+
+// x [..., 2F], up then gate -> [..., F] = Dropout(up * silu(gate), dropout_p, seed); the mask is that of dropout.h.
+at::Tensor SwiGlu(const at::Tensor& x, double dropout_p = 0.0, uint64_t seed = 0);
+
+}  // namespace tra
+
+#endif  // TRA_OPS_SWIGLU_H_
