@@ -1,8 +1,9 @@
-// torch.ops.tra.*: schemas and the little that lies between them and attention.h.
+// torch.ops.tra.*: schemas and the little that lies between them and the functions of this directory.
 #include <torch/library.h>
 
 #include "tra/ops/attention.h"
 #include "tra/ops/checks.h"
+#include "tra/ops/cross_entropy.h"
 
 namespace tra {
 namespace {
@@ -53,6 +54,12 @@ at::Tensor SoftmaxDecodeOp(const at::Tensor& q, const at::Tensor& k, const at::T
   return AttentionDecodeStep(q, k, v, at::Tensor(), SoftmaxOptions(qk_norm, 0.0, 0));
 }
 
+std::tuple<at::Tensor, int64_t, int64_t> LinearCrossEntropyOp(const at::Tensor& hidden, const at::Tensor& weight,
+                                                              const at::Tensor& targets) {
+  const CrossEntropySum sum = LinearCrossEntropy(hidden, weight, targets);
+  return {sum.loss, sum.supervised, sum.correct};
+}
+
 // Without a dispatch key these are composite: autograd comes from within.
 TORCH_LIBRARY(tra, library) {
   static_assert(kDefaultStopEps == 0x1p-26f, "the schemas below say 1.4901161193847656e-08");
@@ -79,6 +86,10 @@ TORCH_LIBRARY(tra, library) {
   library.def("softmax_attention_decode(Tensor q, Tensor k_cache, Tensor v_cache, *, bool qk_norm=False) -> Tensor",
               &SoftmaxDecodeOp);
   library.def("dropout_mask(int batch, int heads, int queries, int keys, float p, int seed) -> Tensor", &DropoutMask);
+  library.def(
+      "linear_cross_entropy(Tensor hidden, Tensor weight, Tensor targets) -> (Tensor loss, int supervised, int "
+      "correct)",
+      &LinearCrossEntropyOp);
 }
 
 }  // namespace
