@@ -1,8 +1,9 @@
-// torch.ops.tra.*: schemas and the little that lies between them and the C++ functions.
+// torch.ops.tra.*: schemas and the little that lies between them and the functions of this directory.
 #include <torch/library.h>
 
 #include "tra/ops/attention.h"
 #include "tra/ops/checks.h"
+#include "tra/ops/cross_entropy.h"
 #include "tra/ops/dropout.h"
 #include "tra/ops/rms_norm.h"
 #include "tra/ops/rope.h"
@@ -83,6 +84,12 @@ at::Tensor SwiGluOp(const at::Tensor& x, double dropout_p, int64_t seed) {
 
 at::Tensor DropoutOp(const at::Tensor& x, double p, int64_t seed) { return Dropout(x, p, static_cast<uint64_t>(seed)); }
 
+std::tuple<at::Tensor, int64_t, int64_t> LinearCrossEntropyOp(const at::Tensor& hidden, const at::Tensor& weight,
+                                                              const at::Tensor& targets) {
+  const CrossEntropySum sum = LinearCrossEntropy(hidden, weight, targets);
+  return {sum.loss, sum.supervised, sum.correct};
+}
+
 // Without a dispatch key these are composite: autograd comes from within.
 TORCH_LIBRARY(tra, library) {
   static_assert(kDefaultStopEps == 0x1p-26f, "the schemas below say 1.4901161193847656e-08");
@@ -117,6 +124,10 @@ TORCH_LIBRARY(tra, library) {
   library.def("swiglu(Tensor x, *, float dropout_p=0.0, int seed=0) -> Tensor", &SwiGluOp);
   library.def("dropout(Tensor x, *, float p, int seed) -> Tensor", &DropoutOp);
   library.def("rope(Tensor x, *, int first_position=0, float theta=10000.0) -> Tensor", &Rope);
+  library.def(
+      "linear_cross_entropy(Tensor hidden, Tensor weight, Tensor targets) -> (Tensor loss, int supervised, int "
+      "correct)",
+      &LinearCrossEntropyOp);
 }
 
 }  // namespace

@@ -1,0 +1,17 @@
+// What the kernel computes, as plain loops in float64.
+#ifndef TRA_KERNELS_ADAMW_REFERENCE_H_
+#define TRA_KERNELS_ADAMW_REFERENCE_H_
+
+#include <vector>
+
+#include "tra/kernels/adamw.h"
+
+namespace tra {
+
+// For T = float and double.
+template <typename T>
+void AdamWUpdateReference(const std::vector<AdamWArray<T>>& arrays, const AdamWOptions& options);
+
+}  // namespace tra
+
+#endif  // TRA_KERNELS_ADAMW_REFERENCE_H_

@@ -1,0 +1,142 @@
+// Three passes over a row: the largest logit, the exponentials and their sum, and their division by it. A row of a
+// large vocabulary stays in the second-level cache in between.
+#include "tra/kernels/cross_entropy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tra/kernels/cross_entropy_check.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "tra/kernels/cross_entropy.cc"
+#include "hwy/foreach_target.h"
+// Must come after foreach_target.
+#include "hwy/highway.h"
+#include "tra/kernels/simd-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tra {
+namespace HWY_NAMESPACE {
+
+struct Largest {
+  float value;
+  bool finite;  // all of the row, not only the largest
+};
+
+Largest FindLargest(const float* x, size_t n) {
+  const DF df;
+  // What Max does with NaN differs between targets, so it is looked for apart: times 0, all that is finite adds up to
+  // 0.
+  VF max = hn::Set(df, std::numeric_limits<float>::lowest());
+  VF zero = hn::Zero(df);
+  size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    const VF v = hn::LoadU(df, x + i);
+    max = hn::Max(max, v);
+    zero = hn::MulAdd(v, hn::Zero(df), zero);
+  }
+  Largest largest{hn::GetLane(hn::MaxOfLanes(df, max)), hn::GetLane(hn::SumOfLanes(df, zero)) == 0.0f};
+  for (; i < n; ++i) {
+    largest.value = std::max(largest.value, x[i]);
+    largest.finite &= std::isfinite(x[i]);
+  }
+  return largest;
+}
+
+// Whether one of x[0, n) equals `value`.
+bool Contains(const float* x, size_t n, float value) {
+  const DF df;
+  const VF wanted = hn::Set(df, value);
+  size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    if (!hn::AllFalse(df, hn::Eq(hn::LoadU(df, x + i), wanted))) return true;
+  }
+  return std::find(x + i, x + n, value) != x + n;
+}
+
+// The sum of exp(x - max), each of them stored to e if wanted; e may be x.
+template <bool kStore>
+double SumExp(const float* x, size_t n, float max, float* e) {
+  const DF df;
+  const VF shift = hn::Set(df, max);
+  const VF log2e = hn::Set(df, 1.44269504088896340736f);
+  const auto exp = [&](VF v) HWY_ATTR { return Exp2(hn::Mul(hn::Sub(v, shift), log2e)); };
+  constexpr size_t kSumBlock = 256;  // added up in fp32, which over all of a vocabulary would lose digits
+  double sum = 0.0;
+  const size_t whole = n / kLanes * kLanes;
+  for (size_t begin = 0; begin < whole; begin += kSumBlock) {
+    VF block = hn::Zero(df);
+    for (size_t i = begin; i < std::min(begin + kSumBlock, whole); i += kLanes) {
+      const VF each = exp(hn::LoadU(df, x + i));
+      block = hn::Add(block, each);
+      if (kStore) hn::StoreU(each, df, e + i);
+    }
+    sum += static_cast<double>(hn::GetLane(hn::SumOfLanes(df, block)));
+  }
+  if (whole == n) return sum;
+  HWY_ALIGN float tail[kLanes];
+  std::fill(std::copy(x + whole, x + n, tail), tail + kLanes, -std::numeric_limits<float>::infinity());
+  const VF last = exp(hn::Load(df, tail));
+  hn::Store(last, df, tail);
+  if (kStore) std::copy(tail, tail + (n - whole), e + whole);
+  return sum + static_cast<double>(hn::GetLane(hn::SumOfLanes(df, last)));
+}
+
+void Multiply(float* x, size_t n, float by) {
+  const DF df;
+  size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) hn::StoreU(hn::Mul(hn::LoadU(df, x + i), hn::Set(df, by)), df, x + i);
+  for (; i < n; ++i) x[i] *= by;
+}
+
+void CrossEntropyRow(const CrossEntropyArgs<float>& args, size_t row) {
+  const size_t n = args.classes;
+  const float* x = args.logits + row * n;
+  float* gradient = args.gradient == nullptr ? nullptr : args.gradient + row * n;
+  const auto target = static_cast<size_t>(args.targets[row]);
+  const Largest largest = FindLargest(x, n);
+  if (!largest.finite) {
+    args.losses[row] = std::numeric_limits<double>::quiet_NaN();
+    if (args.correct != nullptr) args.correct[row] = 0;
+    if (gradient != nullptr) std::fill_n(gradient, n, std::numeric_limits<float>::quiet_NaN());
+    return;
+  }
+  const float of_target = x[target];  // before the gradient takes its place
+  if (args.correct != nullptr) {
+    args.correct[row] = of_target == largest.value && !Contains(x, target, largest.value) ? 1 : 0;
+  }
+  const double sum =
+      gradient == nullptr ? SumExp<false>(x, n, largest.value, nullptr) : SumExp<true>(x, n, largest.value, gradient);
+  args.losses[row] = static_cast<double>(largest.value) - static_cast<double>(of_target) + std::log(sum);
+  if (gradient == nullptr) return;
+  const double of_softmax = static_cast<double>(gradient[target]) / sum;
+  Multiply(gradient, n, static_cast<float>(args.scale / sum));
+  gradient[target] = static_cast<float>(args.scale * (of_softmax - 1.0));
+}
+
+void CrossEntropyRows(const CrossEntropyArgs<float>& args, size_t begin, size_t end) {
+  for (size_t row = begin; row < end; ++row) CrossEntropyRow(args, row);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tra
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tra {
+HWY_EXPORT(CrossEntropyRows);
+
+void CrossEntropy(const CrossEntropyArgs<float>& args, Parallel& parallel) {
+  CheckTargets(args.targets, args.rows, args.classes);
+  if (args.rows == 0) return;
+  constexpr size_t kTaskLogits = size_t{1} << 15;  // enough to be worth handing out
+  const size_t rows_per_task = std::max<size_t>(1, kTaskLogits / args.classes);
+  parallel.Run((args.rows + rows_per_task - 1) / rows_per_task, [&](size_t task, size_t /*worker*/) {
+    const size_t begin = task * rows_per_task;
+    HWY_DYNAMIC_DISPATCH(CrossEntropyRows)(args, begin, std::min(begin + rows_per_task, args.rows));
+  });
+}
+
+}  // namespace tra
+#endif  // HWY_ONCE
