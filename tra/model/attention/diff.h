@@ -1,0 +1,13 @@
+// Differential attention (Ye et al., 2024): what two attentions agree on is noise.
+#ifndef TRA_MODEL_ATTENTION_DIFF_H_
+#define TRA_MODEL_ATTENTION_DIFF_H_
+
+#include "tra/model/attention/layer.h"
+
+namespace tra {
+
+AttentionLayer::Mixer MakeDiff(AttentionLayer& layer, at::Generator& random);
+
+}  // namespace tra
+
+#endif  // TRA_MODEL_ATTENTION_DIFF_H_

@@ -1,0 +1,50 @@
+#include "tra/model/attention/layer.h"
+
+#include <ATen/ATen.h>
+
+#include "tra/model/attention/variants.h"
+#include "tra/model/init.h"
+
+namespace tra {
+
+AttentionLayer::AttentionLayer(const ModelConfig& config, int64_t layer, at::Generator& random)
+    : config(config),
+      layer(layer),
+      query_(register_module("query", MakeLinear(config.width, config.width, false, random))),
+      key_(register_module("key", MakeLinear(config.width, config.width, false, random))),
+      value_(register_module("value", MakeLinear(config.width, config.width, false, random))),
+      out_(register_module("out", MakeLinear(config.width, config.width, true, random))),
+      mixer_(FindVariant(config.attention).make(*this, random)) {}
+
+at::Tensor AttentionLayer::Heads(const at::Tensor& x, int64_t heads) {
+  return x.view({x.size(0), x.size(1), heads, x.size(2) / heads}).transpose(1, 2);
+}
+
+at::Tensor AttentionLayer::Forward(const at::Tensor& x, int64_t first_position, uint64_t seed, LayerCache* cache) {
+  const AttentionCall call = {x, query_(x), key_(x), value_(x), first_position, seed, cache};
+  // The kernels lay their output out as their input: the heads are side by side again without a copy.
+  return out_(mixer_(call).transpose(1, 2).reshape(x.sizes()));
+}
+
+at::Tensor AttentionLayer::Attend(const AttentionCall& call, ScoreRule rule, const at::Tensor& q, const at::Tensor& k,
+                                  const at::Tensor& v, const at::Tensor& own, size_t site) const {
+  const Variant& variant = FindVariant(config.attention);
+  AttentionOptions options;
+  options.rule = rule;
+  options.qk_norm = config.qk_norm.value_or(variant.qk_norm);
+  options.stop_eps = static_cast<float>(config.stop_eps);
+  if (call.cache != nullptr) {
+    const at::Tensor all_k = call.cache->Append(3 * site, k), all_v = call.cache->Append(3 * site + 1, v);
+    const bool of_keys = rule == ScoreRule::kForget;
+    const at::Tensor all_own = of_keys ? call.cache->Append(3 * site + 2, own.unsqueeze(-1)).squeeze(-1) : own;
+    return AttentionDecodeStep(q, all_k, all_v, all_own, options);
+  }
+  if (is_training() && config.attention_dropout > 0.0) {
+    options.dropout_on = config.dropout_on.value_or(variant.dropout_on);
+    options.dropout_p = static_cast<float>(config.attention_dropout);
+    options.seed = SeedOf(call.seed, site);
+  }
+  return Attention(q, k, v, own, options);
+}
+
+}  // namespace tra

@@ -1,0 +1,94 @@
+#include "tra/model/attention/variants.h"
+
+#include <ATen/ATen.h>
+
+#include <stdexcept>
+
+#include "tra/model/attention/cope.h"
+#include "tra/model/attention/diff.h"
+#include "tra/model/init.h"
+#include "tra/ops/rope.h"
+
+namespace tra {
+namespace {
+
+using Mixer = AttentionLayer::Mixer;
+
+// Plain causal softmax attention.
+Mixer MakePlain(AttentionLayer& layer, at::Generator& /*random*/) {
+  return [&layer](const AttentionCall& call) {
+    return layer.Attend(call, ScoreRule::kSoftmax, layer.Heads(call.q), layer.Heads(call.k), layer.Heads(call.v));
+  };
+}
+
+// Queries and keys turned by an angle that grows with their position.
+Mixer MakeRope(AttentionLayer& layer, at::Generator& /*random*/) {
+  return [&layer](const AttentionCall& call) {
+    const auto turned = [&](const at::Tensor& x) {
+      return Rope(layer.Heads(x), call.first_position, layer.config.rope_theta);
+    };
+    return layer.Attend(call, ScoreRule::kSoftmax, turned(call.q), turned(call.k), layer.Heads(call.v));
+  };
+}
+
+// A learned bias by distance, one for all distances beyond those of training.
+Mixer MakeRel(AttentionLayer& layer, at::Generator& /*random*/) {
+  const at::Tensor bias =
+      layer.register_parameter("bias", at::zeros({layer.config.heads, layer.config.train_length}));  // [H,distance]
+  return [&layer, bias](const AttentionCall& call) {
+    return layer.Attend(call, ScoreRule::kDistance, layer.Heads(call.q), layer.Heads(call.k), layer.Heads(call.v),
+                        bias);
+  };
+}
+
+// Forgetting: every position multiplies the weights of all before it by a gate of its own.
+Mixer MakeFot(AttentionLayer& layer, at::Generator& random) {
+  torch::nn::Linear gate =
+      layer.register_module("gate", MakeLinear(layer.config.width, layer.config.heads, true, random));
+  FillNormal(gate->weight, 0.02, random);
+  FillZero(gate->bias);
+  return [&layer, gate](const AttentionCall& call) mutable {
+    const at::Tensor log_forget = at::log_sigmoid(gate(call.x)).transpose(1, 2);  // [B,H,T]
+    return layer.Attend(call, ScoreRule::kForget, layer.Heads(call.q), layer.Heads(call.k), layer.Heads(call.v),
+                        log_forget);
+  };
+}
+
+// Threshold Relative Attention.
+Mixer MakeTra(AttentionLayer& layer, at::Generator& random) {
+  torch::nn::Linear gate =
+      layer.register_module("gate", MakeLinear(layer.config.width, layer.config.heads, true, random));
+  return [&layer, gate](const AttentionCall& call) mutable {
+    const at::Tensor log_gate = at::log_sigmoid(gate(call.x)).transpose(1, 2);  // [B,H,T]
+    return layer.Attend(call, ScoreRule::kThreshold, layer.Heads(call.q), layer.Heads(call.k), layer.Heads(call.v),
+                        log_gate);
+  };
+}
+
+}  // namespace
+
+const std::vector<Variant>& Variants() {
+  static const std::vector<Variant> kVariants = {
+      {"nope", "plain softmax attention, no positions", &MakePlain},
+      {"ape", "a learned embedding per position, added to the tokens", &MakePlain, Positions::kIndex},
+      {"rel", "a learned bias per head and distance", &MakeRel},
+      {"rope", "rotary positions: queries and keys turn with their position", &MakeRope},
+      {"label", "a learned embedding per random, increasing label", &MakePlain, Positions::kLabel},
+      {"fot", "forgetting: gates of the tokens in between decay a key", &MakeFot},
+      {"diff", "the difference of two attentions, on rotary positions", &MakeDiff},
+      {"cope", "contextual positions: gates count the keys that matter", &MakeCope},
+      {"tra", "threshold relative attention", &MakeTra, Positions::kNone, true, DropoutOn::kLogits},
+  };
+  return kVariants;
+}
+
+const Variant& FindVariant(const std::string& name) {
+  std::string known;
+  for (const Variant& each : Variants()) {
+    if (name == each.name) return each;
+    known += (known.empty() ? "" : ", ") + std::string(each.name);
+  }
+  throw std::invalid_argument("model: unknown attention '" + name + "'; there are " + known);
+}
+
+}  // namespace tra

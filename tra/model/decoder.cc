@@ -1,0 +1,147 @@
+#include "tra/model/decoder.h"
+
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+
+#include "tra/model/attention/variants.h"
+#include "tra/model/init.h"
+#include "tra/model/labels.h"
+#include "tra/ops/dropout.h"
+#include "tra/ops/rms_norm.h"
+#include "tra/ops/swiglu.h"
+
+namespace tra {
+namespace {
+
+// Parts of a model that draw, as SeedOf counts them; layers follow.
+enum Site : uint64_t { kEmbeddingSite, kLabelSite, kFirstLayerSite };
+
+const ModelConfig& Checked(const ModelConfig& config) {
+  CheckConfig(config);
+  return config;
+}
+
+// Linear(E, 4E), SwiGLU, Linear(2E, E).
+class Mlp : public torch::nn::Module {
+ public:
+  Mlp(const ModelConfig& config, at::Generator& random)
+      : dropout_(config.mlp_dropout),
+        up_(register_module("up", MakeLinear(config.width, 4 * config.width, true, random))),
+        down_(register_module("down", MakeLinear(2 * config.width, config.width, true, random))) {}
+
+  at::Tensor Forward(const at::Tensor& x, uint64_t seed) {
+    return down_(SwiGlu(up_(x), is_training() ? dropout_ : 0.0, seed));
+  }
+
+ private:
+  double dropout_;
+  torch::nn::Linear up_, down_;
+};
+
+}  // namespace
+
+class Decoder::Layer : public torch::nn::Module {
+ public:
+  Layer(const ModelConfig& config, int64_t layer, at::Generator& random)
+      : attention_norm(register_parameter("attention_norm", at::ones({config.width}))),
+        attention(register_module("attention", std::make_shared<AttentionLayer>(config, layer, random))),
+        mlp_norm(register_parameter("mlp_norm", at::ones({config.width}))),
+        mlp(register_module("mlp", std::make_shared<Mlp>(config, random))) {}
+
+  at::Tensor attention_norm;  // [E]
+  std::shared_ptr<AttentionLayer> attention;
+  at::Tensor mlp_norm;  // [E]
+  std::shared_ptr<Mlp> mlp;
+};
+
+Decoder::Decoder(const ModelConfig& config_in, uint64_t seed) : config(Checked(config_in)) {
+  at::Generator random = at::detail::createCPUGenerator(seed);
+  embedding_ = register_parameter("embedding", at::empty({config.vocabulary, config.width}));
+  FillUniform(embedding_, -0.01, 0.01, random);
+  if (FindVariant(config.attention).positions != Positions::kNone) {
+    positions_ = register_parameter("positions", at::empty({config.max_length, config.width}));
+    FillUniform(positions_, -0.01, 0.01, random);
+  }
+  const auto layers = register_module("layers", std::make_shared<torch::nn::Module>("layers"));
+  for (int64_t layer = 0; layer < config.layers; ++layer) {
+    layers_.push_back(layers->register_module(std::to_string(layer), std::make_shared<Layer>(config, layer, random)));
+  }
+  norm_ = register_parameter("norm", at::ones({config.width}));
+  head_ = register_parameter("head", at::empty({config.vocabulary, config.width}));
+  FillNormal(head_, 0.02, random);
+}
+
+at::Tensor Decoder::Embed(const at::Tensor& tokens, const Pass& pass) {
+  at::Tensor x = at::embedding(embedding_, tokens);
+  const int64_t first = pass.cache == nullptr ? 0 : pass.cache->length, length = tokens.size(1);
+  switch (FindVariant(config.attention).positions) {
+    case Positions::kNone:
+      break;
+    case Positions::kIndex:
+      TORCH_CHECK_VALUE(first + length <= config.max_length, "ape: position ", first + length - 1,
+                        " has no embedding, there are ", config.max_length, "; train with a larger max_length");
+      x = x + positions_.narrow(0, first, length);
+      break;
+    case Positions::kLabel: {
+      const uint64_t seed = SeedOf(pass.seed, kLabelSite);
+      // The labels of a sequence are spread over its whole length, so a cache draws them for all it may come to hold.
+      if (pass.cache == nullptr) {
+        x = x +
+            at::embedding(positions_, DrawLabels(tokens.size(0), length, config.max_length, seed, pass.first_sequence));
+        break;
+      }
+      at::Tensor& labels = pass.cache->labels;
+      if (!labels.defined()) {
+        labels = DrawLabels(tokens.size(0), pass.cache->capacity, config.max_length, seed, pass.first_sequence);
+      }
+      TORCH_CHECK(first + length <= labels.size(1), "cache: it holds ", labels.size(1), " positions, ", first + length,
+                  " needed; make it larger");
+      x = x + at::embedding(positions_, labels.narrow(1, first, length));
+      break;
+    }
+  }
+  return is_training() ? Dropout(x, config.embedding_dropout, SeedOf(pass.seed, kEmbeddingSite)) : x;
+}
+
+at::Tensor Decoder::Hidden(const at::Tensor& tokens, const Pass& pass) {
+  TORCH_CHECK_VALUE(tokens.dim() == 2 && tokens.scalar_type() == at::kLong,
+                    "model: tokens must be int64 [batch, position], got ", tokens.scalar_type(), " ", tokens.sizes());
+  TORCH_CHECK(pass.cache == nullptr || !c10::GradMode::is_enabled(),
+              "model: a cache is for inference and keeps no gradients: use NoGradGuard");
+  const int64_t first = pass.cache == nullptr ? 0 : pass.cache->length;
+  const bool prenorm = config.block == Block::kPrenorm;
+  at::Tensor residual = Embed(tokens, pass);                     // [B,T,E]
+  at::Tensor x = RmsNorm(residual, layers_[0]->attention_norm);  // [B,T,E], what the next part reads
+  if (!prenorm) residual = x;
+  // The sum and the norm that follows it are one pass over memory; in the notebook's wiring the norm is the stream.
+  const auto add = [&](const at::Tensor& y, const at::Tensor& gain) {
+    at::Tensor sum;
+    std::tie(sum, x) = AddRmsNorm(residual, y, gain);
+    residual = prenorm ? sum : x;
+  };
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    Layer& layer = *layers_[i];
+    const uint64_t seed = SeedOf(pass.seed, kFirstLayerSite + i);
+    LayerCache* cache = pass.cache == nullptr ? nullptr : &pass.cache->layers[i];
+    add(layer.attention->Forward(x, first, SeedOf(seed, 0), cache), layer.mlp_norm);
+    add(layer.mlp->Forward(x, SeedOf(seed, 1)), i + 1 < layers_.size() ? layers_[i + 1]->attention_norm : norm_);
+  }
+  if (pass.cache != nullptr) pass.cache->length += tokens.size(1);
+  return x;
+}
+
+at::Tensor Decoder::Logits(const at::Tensor& tokens, const Pass& pass) {
+  return at::linear(Hidden(tokens, pass), head_);
+}
+
+CrossEntropySum Decoder::Loss(const at::Tensor& tokens, const at::Tensor& targets, const Pass& pass) {
+  return LinearCrossEntropy(Hidden(tokens, pass), head_, targets);
+}
+
+int64_t Decoder::ParameterCount() const {
+  int64_t count = 0;
+  for (const at::Tensor& each : parameters()) count += each.numel();
+  return count;
+}
+
+}  // namespace tra
