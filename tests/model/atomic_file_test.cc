@@ -61,6 +61,19 @@ TEST(AtomicFile, TwoWritersOfOneNameDoNotMix) {
   EXPECT_EQ(ReadBytes(directory / "a"), "first");
 }
 
+TEST(AtomicFile, TemporaryFilesOfOthersAreLeftAlone) {
+  const TemporaryDirectory directory;
+  const std::string prefix = ".tra-" + std::to_string(getpid()) + "-";
+  Names others;
+  for (int i = 0; i < 100; ++i) {  // more than this process has used up so far
+    others.insert(prefix + std::to_string(i) + ".tmp");
+  }
+  for (const std::string& name : others) std::ofstream(directory / name) << "other";
+  WriteWhole(directory / "a", "mine");
+  EXPECT_EQ(ReadBytes(directory / "a"), "mine");
+  for (const std::string& name : others) EXPECT_EQ(ReadBytes(directory / name), "other");
+}
+
 TEST(AtomicFile, NamesMayBeAsLongAsTheFileSystemAllows) {
   const TemporaryDirectory directory;
   const std::string name(255, 'n');
