@@ -1,0 +1,89 @@
+#include "tra/model/atomic_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+namespace tra {
+namespace {
+
+const char* Remedy(int error) {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+      return "; create its directory first";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "; write to a directory that you may change";
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      return "; make room or write to another disk";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+void AtomicFile::Fail(const char* action, int error) const {
+  throw std::runtime_error(path_ + ": " + action + ": " + std::generic_category().message(error) + Remedy(error));
+}
+
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
+  // A rename would replace a device by a file.
+  struct stat existing {};
+  if (stat(path_.c_str(), &existing) == 0 && !S_ISREG(existing.st_mode)) {
+    throw std::runtime_error(path_ + ": is there already and is not a regular file; write to another name");
+  }
+  directory_ = std::filesystem::path(path_).parent_path().string();
+  if (directory_.empty()) directory_ = ".";
+  // Not mkstemp: its files are the owner's alone, and a rename would keep them so. The name does not grow with that of
+  // the target, which may be as long as the file system allows. A name in use is of a writer that was killed, or of
+  // another machine on the same disk.
+  static std::atomic<unsigned> count{0};
+  do {
+    temporary_ = directory_ + "/.tra-" + std::to_string(getpid()) + "-" + std::to_string(count++) + ".tmp";
+    fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (fd_ < 0 && (errno == EEXIST || errno == EINTR));
+  if (fd_ < 0) Fail("cannot create a file beside it", errno);
+}
+
+AtomicFile::~AtomicFile() {
+  if (fd_ >= 0) close(fd_);
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+void AtomicFile::Write(const void* bytes, size_t size) {
+  const char* at = static_cast<const char*>(bytes);
+  while (size > 0) {
+    const ssize_t written = write(fd_, at, size);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) Fail("cannot write", errno);
+    at += written;
+    size -= static_cast<size_t>(written);
+  }
+}
+
+void AtomicFile::Commit() {
+  // Without this the name may reach the disk before the bytes do.
+  if (fsync(fd_) != 0) Fail("cannot write to the disk", errno);
+  if (close(std::exchange(fd_, -1)) != 0) Fail("cannot write to the disk", errno);
+  if (rename(temporary_.c_str(), path_.c_str()) != 0) Fail("cannot rename the finished file", errno);
+  temporary_.clear();
+  // Best effort: the file is whole either way, and not every file system can do this.
+  const int directory = open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) return;
+  fsync(directory);
+  close(directory);
+}
+
+}  // namespace tra
