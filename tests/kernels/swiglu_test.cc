@@ -89,7 +89,7 @@ TEST_P(SwiGluOnEveryTarget, NaNAndInfinityReachTheirOutputsAlone) {
       Glu glu(1, width, 0.0f);
       glu.x[at] = value;
       glu.x[at < width ? width + at : at - width] = 1.0;
-      const Outputs got = glu.Kernel();
+      Outputs got = glu.Kernel();
       for (size_t c = 0; c < width; ++c) {
         if (c == at % width) continue;
         EXPECT_EQ(got.out[c], clean.out[c]);
@@ -190,7 +190,7 @@ TEST(ElementDropout, RateIsWithinFourSigmaOverallAndInEveryDraw) {
     double all = 0;
     for (const double each : dropped) {
       all += each;
-      const double n = kElements / 8;
+      const double n = kElements / 8.0;
       EXPECT_NEAR(each, n * p, 4 * std::sqrt(n * p * (1 - p))) << p;
     }
     EXPECT_NEAR(all, kElements * p, 4 * std::sqrt(kElements * p * (1 - p))) << p;
@@ -199,6 +199,10 @@ TEST(ElementDropout, RateIsWithinFourSigmaOverallAndInEveryDraw) {
 
 TEST(ElementDropout, KeepsTheExpectation) {
   for (const double each : Drop(Doubles(1000, 1.0), {0.2f, 1})) EXPECT_TRUE(each == 0 || each == 1.25f) << each;
+}
+
+TEST(ElementDropout, SwallowsNoNaN) {
+  for (const double each : Drop(Doubles(1000, std::nan("")), {0.5f, 1})) EXPECT_TRUE(std::isnan(each));
 }
 
 TEST(ElementDropout, DiffersBetweenSeedsAndFromAttention) {
