@@ -55,6 +55,7 @@ TEST_P(SwiGluOnEveryTarget, MatchesReference) {
   for (const float p : {0.0f, 0.3f}) {
     for (const size_t rows : {0, 1, 3, 1000}) {
       for (const size_t width : {1, 2, 7, 59, 64, 256, 513}) {
+        if (p > 0 && rows * width > 100000) continue;  // the reference draws for each element alone, which takes long
         SCOPED_TRACE(::testing::Message() << rows << " rows of " << width << ", p " << p);
         const Glu glu(rows, width, p);
         const Outputs got = glu.Kernel(), want = glu.Reference();
