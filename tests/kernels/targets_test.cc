@@ -3,21 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include <cctype>
-
+#include "tests/kernels/every_target.h"
 #include "tests/kernels/problem.h"
 
 namespace tra::testing {
 namespace {
 
-class EveryTarget : public ::testing::TestWithParam<int64_t> {
- protected:
-  void SetUp() override { ForceTarget(GetParam()); }
-  void TearDown() override { ForceTarget(0); }
-};
-
 TEST_P(EveryTarget, MatchesReference) {
-  ASSERT_EQ(ChosenTargetName(), TargetName(GetParam()));
   for (const ScoreRule rule : kAllRules) {
     for (const bool qk_norm : {true, false}) {
       for (const DropoutOn on : {DropoutOn::kNone, DropoutOn::kLogits, DropoutOn::kWeights}) {
@@ -50,8 +42,7 @@ TEST_P(EveryTarget, StopsWithinTheBound) {
   ExpectMatchesReference(problem, true);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EveryTarget, ::testing::ValuesIn(Targets()),
-                         [](const auto& info) { return TargetName(info.param); });
+TRA_ON_EVERY_TARGET(EveryTarget);
 
 }  // namespace
 }  // namespace tra::testing

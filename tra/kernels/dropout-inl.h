@@ -51,17 +51,23 @@ class DropoutFactors {
     const VF keep = hn::Set(df, keep_scale_);
     const VU threshold = hn::Set(du, threshold_);
     const VU half = hn::Set(du, 0xFFFFu);
-    for (size_t lane = 0; lane < kDropoutLanes; lane += kLanes) {
+    constexpr size_t kVectors = kDropoutLanes / kLanes;
+    VU words[4][kVectors];
+    for (size_t v = 0; v < kVectors; ++v) {
       // Sixteen calls of a block never carry into the upper half of the counter.
-      const uint64_t call = uint64_t{block} * kDropoutLanes + lane;
-      VU words[4] = {hn::Iota(du, static_cast<uint32_t>(call)), hn::Set(du, static_cast<uint32_t>(call >> 32)),
-                     hn::Zero(du), hn::Set(du, 1u)};
-      PhiloxRounds(seed_, words[0], words[1], words[2], words[3]);
-      for (size_t w = 0; w < 4; ++w) {
-        float* HWY_RESTRICT to = factors_ + 2 * w * kDropoutLanes + lane;
+      const uint64_t call = uint64_t{block} * kDropoutLanes + v * kLanes;
+      words[0][v] = hn::Iota(du, static_cast<uint32_t>(call));
+      words[1][v] = hn::Set(du, static_cast<uint32_t>(call >> 32));
+      words[2][v] = hn::Zero(du);
+      words[3][v] = hn::Set(du, 1u);
+    }
+    PhiloxRounds(seed_, words);
+    for (size_t w = 0; w < 4; ++w) {
+      for (size_t v = 0; v < kVectors; ++v) {
+        float* HWY_RESTRICT to = factors_ + 2 * w * kDropoutLanes + v * kLanes;
         const auto dropped = [&](VU bits) HWY_ATTR { return hn::RebindMask(df, hn::Lt(bits, threshold)); };
-        hn::Store(hn::IfThenZeroElse(dropped(hn::And(words[w], half)), keep), df, to);
-        hn::Store(hn::IfThenZeroElse(dropped(hn::ShiftRight<16>(words[w])), keep), df, to + kDropoutLanes);
+        hn::Store(hn::IfThenZeroElse(dropped(hn::And(words[w][v], half)), keep), df, to);
+        hn::Store(hn::IfThenZeroElse(dropped(hn::ShiftRight<16>(words[w][v])), keep), df, to + kDropoutLanes);
       }
     }
   }

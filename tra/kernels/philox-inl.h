@@ -30,21 +30,25 @@ HWY_INLINE void WideMul(VU a, VU b, VU& high, VU& low) {
 #endif
 }
 
-// Philox of a vector of counters, in place.
-HWY_INLINE void PhiloxRounds(uint64_t seed, VU& c0, VU& c1, VU& c2, VU& c3) {
+// Philox of kVectors vectors of counters, in place: words[w] holds word w of each. Several at once hide the latency of
+// the multiplications, of which every round waits for the last.
+template <size_t kVectors>
+HWY_INLINE void PhiloxRounds(uint64_t seed, VU (&words)[4][kVectors]) {
   const DU du;
   const VU mul0 = hn::Set(du, kPhiloxMul0);
   const VU mul1 = hn::Set(du, kPhiloxMul1);
   auto key0 = static_cast<uint32_t>(seed);
   auto key1 = static_cast<uint32_t>(seed >> 32);
   for (int round = 0; round < kPhiloxRounds; ++round) {
-    VU high0, low0, high1, low1;
-    WideMul(mul0, c0, high0, low0);
-    WideMul(mul1, c2, high1, low1);
-    c0 = hn::Xor(high1, hn::Xor(c1, hn::Set(du, key0)));
-    c1 = low1;
-    c2 = hn::Xor(high0, hn::Xor(c3, hn::Set(du, key1)));
-    c3 = low0;
+    for (size_t v = 0; v < kVectors; ++v) {
+      VU high0, low0, high1, low1;
+      WideMul(mul0, words[0][v], high0, low0);
+      WideMul(mul1, words[2][v], high1, low1);
+      words[0][v] = hn::Xor(high1, hn::Xor(words[1][v], hn::Set(du, key0)));
+      words[1][v] = low1;
+      words[2][v] = hn::Xor(high0, hn::Xor(words[3][v], hn::Set(du, key1)));
+      words[3][v] = low0;
+    }
     key0 += kPhiloxBump0;
     key1 += kPhiloxBump1;
   }
@@ -58,14 +62,16 @@ HWY_INLINE void DropoutBitsTile(uint64_t seed, size_t head_index, size_t positio
   for (size_t v = 0; v < kVecs; ++v) {
     const VU positions = hn::Iota(du, static_cast<uint32_t>(position + v * kLanes));
     for (size_t r = 0; r < rows; r += kKeysPerPhilox) {
-      VU words[4] = {positions, hn::Set(du, static_cast<uint32_t>((first_key + r) / kKeysPerPhilox)),
-                     hn::Set(du, static_cast<uint32_t>(head_index)), hn::Zero(du)};
-      PhiloxRounds(seed, words[0], words[1], words[2], words[3]);
+      VU words[4][1] = {{positions},
+                        {hn::Set(du, static_cast<uint32_t>((first_key + r) / kKeysPerPhilox))},
+                        {hn::Set(du, static_cast<uint32_t>(head_index))},
+                        {hn::Zero(du)}};
+      PhiloxRounds(seed, words);
       const VU half = hn::Set(du, 0xFFFFu);
       for (size_t w = 0; w < 4; ++w) {
         uint32_t* HWY_RESTRICT to = bits + (r + 2 * w) * kTile + v * kLanes;
-        hn::Store(hn::And(words[w], half), du, to);
-        hn::Store(hn::ShiftRight<16>(words[w]), du, to + kTile);
+        hn::Store(hn::And(words[w][0], half), du, to);
+        hn::Store(hn::ShiftRight<16>(words[w][0]), du, to + kTile);
       }
     }
   }
