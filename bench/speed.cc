@@ -1,27 +1,12 @@
 // GFLOP/s of the kernels beside sgemm, the composed operations and, where LibTorch has it, its own flash attention.
-#include <cblas.h>
 #include <torch/version.h>
 
 #include "bench/bench.h"
+#include "bench/sgemm.h"
 #include "tra/ops/attention.h"
 
 namespace tra::bench {
 namespace {
-
-class Sgemm {
- public:
-  Contender Make() {
-    return {"sgemm", [this] {
-              cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, kSide, kSide, kSide, 1.0f, a_.data_ptr<float>(),
-                          kSide, b_.data_ptr<float>(), kSide, 0.0f, c_.data_ptr<float>(), kSide);
-            }};
-  }
-  static double Flops() { return 2.0 * kSide * kSide * kSide; }
-
- private:
-  static constexpr int kSide = 2048;
-  at::Tensor a_ = at::randn({kSide, kSide}), b_ = at::randn({kSide, kSide}), c_ = at::empty({kSide, kSide});
-};
 
 double ForwardFlops(const Problem& problem) {
   const AttentionShape shape = problem.Shape();

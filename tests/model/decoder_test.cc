@@ -15,9 +15,7 @@ TEST(Decoder, HasThePapersParameterCounts) {
 }
 
 TEST(Decoder, VariantsAddTheParametersTheyDocument) {
-  const auto count = [](const std::string& attention) {
-    return Decoder(SmallConfig(attention), 0).ParameterCount();
-  };
+  const auto count = [](const std::string& attention) { return Decoder(SmallConfig(attention), 0).ParameterCount(); };
   const int64_t plain = count("nope");
   EXPECT_EQ(count("rope"), plain);
   EXPECT_EQ(count("ape"), plain + 128 * 32);
@@ -46,11 +44,13 @@ TEST(Decoder, InitialWeightsHaveTheDocumentedSpread) {
   EXPECT_NEAR(deviation("embedding"), 0.01 / std::sqrt(3.0), 1e-4);
   EXPECT_LE(weights["embedding"].abs().max().item<double>(), 0.01);
   EXPECT_NEAR(deviation("layers.2.attention.query.weight"), 1 / 16.0 / std::sqrt(3.0), 5e-4);
-  const Decoder fot([] {
-    ModelConfig config = ModelConfig::Mini(64);
-    config.attention = "fot";
-    return config;
-  }(), 1);
+  const Decoder fot(
+      [] {
+        ModelConfig config = ModelConfig::Mini(64);
+        config.attention = "fot";
+        return config;
+      }(),
+      1);
   EXPECT_EQ(fot.named_parameters()["layers.0.attention.gate.bias"].abs().max().item<double>(), 0.0);
   EXPECT_NEAR(fot.named_parameters()["layers.0.attention.gate.weight"].std().item<double>(), 0.02, 0.002);
 }

@@ -26,7 +26,8 @@ int Run(const std::string& weights, const std::string& input, const std::string&
   out["logits"] = model->Logits(tokens).detach();
   if (model->config.attention == "label") {
     constexpr uint64_t kLabelSite = 1;
-    out["labels"] = tra::DrawLabels(tokens.size(0), tokens.size(1), model->config.max_length, tra::SeedOf(0, kLabelSite));
+    out["labels"] =
+        tra::DrawLabels(tokens.size(0), tokens.size(1), model->config.max_length, tra::SeedOf(0, kLabelSite));
   }
   tra::WriteSafetensors(output, out);
   return 0;

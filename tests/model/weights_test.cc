@@ -51,8 +51,9 @@ TEST(Weights, ErrorsNameTheTensor) {
   EXPECT_NE(error_after([](auto& f) { f.tensors.erase("norm"); }).find("lacks the tensor 'norm'"), std::string::npos);
   EXPECT_NE(error_after([](auto& f) { f.tensors["extra"] = at::zeros({1}); }).find("has a tensor 'extra'"),
             std::string::npos);
-  EXPECT_NE(error_after([](auto& f) { f.tensors["head"] = at::zeros({11, 31}); })
-                .find("tensor 'head' is Float [11, 31], the model needs Float [11, 32]"),
+  EXPECT_NE(error_after([](auto& f) {
+              f.tensors["head"] = at::zeros({11, 31});
+            }).find("tensor 'head' is Float [11, 31], the model needs Float [11, 32]"),
             std::string::npos);
   EXPECT_NE(error_after([](auto& f) { f.tensors["norm"] = at::zeros({32}, at::kLong); }).find("tensor 'norm' is Long"),
             std::string::npos);

@@ -51,7 +51,8 @@ class Plain:
         causal = j <= i
 
         def softmax(logits, keep=causal):
-            weights = torch.exp(logits - logits.masked_fill(~keep, -1e30).amax(-1, keepdim=True)).masked_fill(~keep, 0)
+            logits = logits.masked_fill(~keep, -1e30)  # finite: a row may keep nothing
+            weights = torch.exp(logits - logits.amax(-1, keepdim=True).detach()).masked_fill(~keep, 0)
             return weights / weights.sum(-1, keepdim=True).clamp_min(1e-300)
 
         def scores(q, k):

@@ -1,0 +1,132 @@
+#include "tra/ops/pooled_memory.h"
+
+#include <c10/core/CPUAllocator.h>
+#include <sys/mman.h>
+#include <torch/version.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "tra/kernels/layout.h"
+
+namespace tra {
+namespace {
+
+constexpr size_t kSmallest = size_t{1} << 20;  // malloc serves smaller ones well
+constexpr size_t kHugePage = size_t{2} << 20;
+
+// Sizes in steps of an eighth of their power of two, so that neighbouring ones can share blocks.
+size_t Rounded(size_t bytes) {
+  size_t power = kSmallest;
+  while (power < bytes) power *= 2;
+  return RoundUp(bytes, power / 16 > 4096 ? power / 16 : 4096);
+}
+
+class Pool {
+ public:
+  static Pool& Instance() {
+    static Pool* pool = new Pool;  // outlives every tensor
+    return *pool;
+  }
+
+  void* Take(size_t bytes) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      stats_.in_use += bytes;
+      std::vector<void*>& free = free_[bytes];
+      if (!free.empty()) {
+        void* block = free.back();
+        free.pop_back();
+        stats_.kept -= bytes;
+        return block;
+      }
+    }
+    void* block = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (block == MAP_FAILED) {
+      Trim();  // blocks of other sizes may be in the way
+      block = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      TORCH_CHECK(block != MAP_FAILED, "out of memory: ", bytes, " bytes could not be had; use a smaller batch");
+    }
+    if (bytes >= 2 * kHugePage) madvise(block, bytes, MADV_HUGEPAGE);  // a wish: where it fails, pages are small
+    return block;
+  }
+
+  void Keep(void* block, size_t bytes) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    free_[bytes].push_back(block);
+    stats_.in_use -= bytes;
+    stats_.kept += bytes;
+  }
+
+  void Trim() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (auto& [bytes, blocks] : free_) {
+      for (void* block : blocks) munmap(block, bytes);
+      stats_.kept -= bytes * blocks.size();
+      blocks.clear();
+    }
+  }
+
+  PooledMemory Stats() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return stats_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<size_t, std::vector<void*>> free_;
+  PooledMemory stats_;
+};
+
+struct Block {
+  void* data;
+  size_t bytes;
+};
+
+void Release(void* context) {
+  const std::unique_ptr<Block> block(static_cast<Block*>(context));
+  Pool::Instance().Keep(block->data, block->bytes);
+}
+
+class PooledAllocator : public c10::Allocator {
+ public:
+  explicit PooledAllocator(c10::Allocator* small) : small_(small) {}
+
+#if TORCH_VERSION_MAJOR >= 2
+  c10::DataPtr allocate(size_t bytes) override { return Allocate(bytes); }
+  void copy_data(void* to, const void* from, size_t bytes) const override { default_copy_data(to, from, bytes); }
+#else
+  c10::DataPtr allocate(size_t bytes) const override { return Allocate(bytes); }
+#endif
+
+ private:
+  c10::DataPtr Allocate(size_t bytes) const {
+    if (bytes < kSmallest) return small_->allocate(bytes);
+    auto block = std::make_unique<Block>();
+    block->bytes = Rounded(bytes);
+    block->data = Pool::Instance().Take(block->bytes);
+    void* data = block->data;
+    return {data, block.release(), &Release, at::Device(at::DeviceType::CPU)};
+  }
+
+  c10::Allocator* small_;
+};
+
+}  // namespace
+
+void UsePooledMemory() {
+  static PooledAllocator* const allocator = [] {
+    auto* pooled = new PooledAllocator(c10::GetCPUAllocator());
+    c10::SetCPUAllocator(pooled, /*priority=*/1);
+    return pooled;
+  }();
+  (void)allocator;
+}
+
+PooledMemory PooledMemoryStats() { return Pool::Instance().Stats(); }
+
+void TrimPooledMemory() { Pool::Instance().Trim(); }
+
+}  // namespace tra

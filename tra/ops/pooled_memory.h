@@ -1,0 +1,28 @@
+// Memory for large tensors that is kept for the next one.
+//
+// malloc gives blocks beyond 32 MiB back to the system at once, and the pages of the next one are faulted in and zeroed
+// again. A training step asks for the same sizes over and over, so keeping them saves most of what its passes over
+// memory cost otherwise.
+#ifndef TRA_OPS_POOLED_MEMORY_H_
+#define TRA_OPS_POOLED_MEMORY_H_
+
+#include <cstddef>
+
+namespace tra {
+
+// From here on tensors on the CPU of a MiB or more come from a pool. For programs, not for libraries: it is LibTorch's
+// allocator for the whole process. Calling it again changes nothing.
+void UsePooledMemory();
+
+struct PooledMemory {
+  size_t in_use = 0;  // bytes of live tensors, rounded up as the pool does
+  size_t kept = 0;    // bytes waiting to be used again
+};
+PooledMemory PooledMemoryStats();
+
+// Gives what is kept back to the system.
+void TrimPooledMemory();
+
+}  // namespace tra
+
+#endif  // TRA_OPS_POOLED_MEMORY_H_
