@@ -6,6 +6,8 @@
 #include <torch/nn/modules/linear.h>
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "tra/model/cache.h"
 #include "tra/model/config.h"
@@ -13,12 +15,13 @@
 
 namespace tra {
 
-// One call of a layer. q, k, v [B,T,E] are the projections of x [B,T,E].
+// One call of a layer.
 struct AttentionCall {
-  at::Tensor x, q, k, v;
-  int64_t first_position = 0;   // of x; others came before it where there is a cache
-  uint64_t seed = 0;            // of this layer's dropout
-  LayerCache* cache = nullptr;  // null in training
+  at::Tensor q, k, v;             // [B,T,E], projections of its input
+  std::vector<at::Tensor> extra;  // [B,T,n], those the variant asked for
+  int64_t first_position = 0;     // of x; others came before it where there is a cache
+  uint64_t seed = 0;              // of this layer's dropout
+  LayerCache* cache = nullptr;    // null in training
 };
 
 class AttentionLayer : public torch::nn::Module {
@@ -31,7 +34,10 @@ class AttentionLayer : public torch::nn::Module {
   // x [B,T,E], normed -> [B,T,E].
   at::Tensor Forward(const at::Tensor& x, int64_t first_position, uint64_t seed, LayerCache* cache);
 
-  // For mixers:
+  // For variants:
+
+  // One more Linear of the layer's input, computed together with those of q, k and v: AttentionCall::extra.
+  torch::nn::Linear AddProjection(const std::string& name, int64_t out, at::Generator& random);
 
   // [B,T,E] as [B,heads,T,E / heads], a view.
   static at::Tensor Heads(const at::Tensor& x, int64_t heads);
@@ -46,7 +52,8 @@ class AttentionLayer : public torch::nn::Module {
   const int64_t layer;
 
  private:
-  torch::nn::Linear query_, key_, value_, out_;
+  std::vector<torch::nn::Linear> projections_;  // query, key, value, then those of the variant
+  torch::nn::Linear out_;
   Mixer mixer_;
 };
 

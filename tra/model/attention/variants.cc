@@ -43,12 +43,11 @@ Mixer MakeRel(AttentionLayer& layer, at::Generator& /*random*/) {
 
 // Forgetting: every position multiplies the weights of all before it by a gate of its own.
 Mixer MakeFot(AttentionLayer& layer, at::Generator& random) {
-  torch::nn::Linear gate =
-      layer.register_module("gate", MakeLinear(layer.config.width, layer.config.heads, true, random));
+  const torch::nn::Linear gate = layer.AddProjection("gate", layer.config.heads, random);
   FillNormal(gate->weight, 0.02, random);
   FillZero(gate->bias);
-  return [&layer, gate](const AttentionCall& call) mutable {
-    const at::Tensor log_forget = at::log_sigmoid(gate(call.x)).transpose(1, 2);  // [B,H,T]
+  return [&layer](const AttentionCall& call) {
+    const at::Tensor log_forget = at::log_sigmoid(call.extra[0]).transpose(1, 2);  // [B,H,T]
     return layer.Attend(call, ScoreRule::kForget, layer.Heads(call.q), layer.Heads(call.k), layer.Heads(call.v),
                         log_forget);
   };
@@ -56,10 +55,9 @@ Mixer MakeFot(AttentionLayer& layer, at::Generator& random) {
 
 // Threshold Relative Attention.
 Mixer MakeTra(AttentionLayer& layer, at::Generator& random) {
-  torch::nn::Linear gate =
-      layer.register_module("gate", MakeLinear(layer.config.width, layer.config.heads, true, random));
-  return [&layer, gate](const AttentionCall& call) mutable {
-    const at::Tensor log_gate = at::log_sigmoid(gate(call.x)).transpose(1, 2);  // [B,H,T]
+  layer.AddProjection("gate", layer.config.heads, random);
+  return [&layer](const AttentionCall& call) {
+    const at::Tensor log_gate = at::log_sigmoid(call.extra[0]).transpose(1, 2);  // [B,H,T]
     return layer.Attend(call, ScoreRule::kThreshold, layer.Heads(call.q), layer.Heads(call.k), layer.Heads(call.v),
                         log_gate);
   };
