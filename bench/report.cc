@@ -32,7 +32,7 @@ Rounds::Rounds(const std::vector<Contender>& contenders, int rounds) : seconds_(
       }
       // Thread pools spin for a while after their work and others' threads sleep meanwhile, so each contender has an
       // untimed run to warm up in, but for the slow ones, to which it makes no difference.
-      if (contenders[i].every == 1) contenders[i].run();
+      if (contenders[i].every == 1 && contenders[i].warm_up) contenders[i].run();
       const auto start = std::chrono::steady_clock::now();
       contenders[i].run();
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;

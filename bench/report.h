@@ -21,7 +21,8 @@ Spread SpreadOf(std::vector<double> values);
 struct Contender {
   std::string name;
   std::function<void()> run;
-  int every = 1;  // takes part in every n-th round: for the slow ones
+  int every = 1;        // takes part in every n-th round: for the slow ones
+  bool warm_up = true;  // an untimed run before each timed one: not for what takes seconds
 };
 
 // Seconds by contender and round; NaN in rounds it sat out.

@@ -7,7 +7,7 @@ set -euo pipefail
 packages=(
   build-essential cmake ninja-build pkg-config git    # toolchain
   libtorch-dev libgloo-dev libprotobuf-dev            # tensors; Debian's Torch CMake files ask for all three
-  libopenblas-openmp-dev                                     # products of the models, on the same threads as LibTorch
+  libopenblas-openmp-dev                              # products of the models, on the same threads as LibTorch
   libhwy-dev                                          # SIMD with run-time dispatch
   libcli11-dev nlohmann-json3-dev                     # command lines, JSON
   libgtest-dev                                        # tests

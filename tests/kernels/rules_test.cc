@@ -43,8 +43,23 @@ TEST(Forget, LongSequencesLoseNoPrecision) {
   // Sums of log gates reach -7000 here; in fp32 their differences would be off by 5e-4.
   Problem problem = Draw(ScoreRule::kForget, {1, 1, 3000, 3000, 8, 8});
   for (double& each : problem.own) each = static_cast<float>(each * 18);
-  // What lies between the queries of a tile is still held in fp32: worst seen 8.7e-6.
-  EXPECT_LT(MaxError(problem.Forward().out, problem.Reference().out), 2e-5);
+  EXPECT_LT(MaxError(problem.Forward().out, problem.Reference().out), 5e-6);
+}
+
+TEST(Forget, GatesOfZeroLoseNoPrecision) {
+  Problem problem = Draw(ScoreRule::kForget, {1, 2, 130, 150, 16, 16});
+  for (const size_t key : {0, 30, 31, 40, 41, 43, 100, 149}) problem.own[key] = -INFINITY;
+  for (const size_t key : {3, 77}) problem.own[150 + key] = -500;
+  ExpectMatchesReference(problem, true);
+}
+
+TEST(Forget, TheFirstGateMattersToNothing) {
+  Problem problem = Draw(ScoreRule::kForget, {1, 1, 60, 60, 8, 8});
+  const Result before = problem.Both();
+  problem.own[0] = NAN;
+  const Result after = problem.Both();
+  EXPECT_TRUE(BitEqual(before.out, after.out));
+  EXPECT_EQ(after.d_own[0], 0.0);
 }
 
 TEST(Forget, NaNReachesTheRowsBehindItAndNoOther) {

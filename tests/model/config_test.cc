@@ -31,7 +31,7 @@ TEST(Config, ErrorsNameTheFieldAndTheRemedy) {
   EXPECT_NE(Error({{"width", 30}}).find("width 30 is not a multiple of heads 4"), std::string::npos);
   EXPECT_NE(Error({{"widht", 32}}).find("unknown field 'widht'"), std::string::npos);
   EXPECT_NE(Error({{"layers", 0}}).find("layers must be at least 1"), std::string::npos);
-  EXPECT_NE(Error({{"layers", "four"}}).find("layers is of the wrong type"), std::string::npos);
+  EXPECT_NE(Error({{"layers", "four"}}).find("layers must be an integer, got \"four\""), std::string::npos);
   EXPECT_NE(Error({{"mlp_dropout", 1.0}}).find("mlp_dropout must be in [0, 1)"), std::string::npos);
   EXPECT_NE(Error({{"attention", "alibi"}}).find("unknown attention 'alibi'; there are nope"), std::string::npos);
   EXPECT_NE(Error({{"block", "post"}}).find("block must be one of 'prenorm'"), std::string::npos);
@@ -41,6 +41,12 @@ TEST(Config, ErrorsNameTheFieldAndTheRemedy) {
   EXPECT_NE(Error({{"width", 2048}}).find("use more heads"), std::string::npos);
   EXPECT_NE(Error({{"stop_eps", -0.5}}).find("stop_eps must be"), std::string::npos);
   EXPECT_NE(Error({{"cope_positions", 1000}}).find("cope_positions must be 2..256"), std::string::npos);
+  EXPECT_NE(Error({{"layers", 4.9}}).find("layers must be an integer"), std::string::npos);
+  EXPECT_NE(Error({{"layers", true}}).find("layers must be an integer"), std::string::npos);
+  EXPECT_NE(Error({{"layers", UINT64_MAX}}).find("too large"), std::string::npos);
+  EXPECT_NE(Error({{"qk_norm", 1}}).find("qk_norm must be true or false"), std::string::npos);
+  EXPECT_NE(Error({{"block", 1}}).find("block must be a string"), std::string::npos);
+  EXPECT_NE(Error({{"rope_theta", nullptr}}).find("rope_theta must be a number"), std::string::npos);
   EXPECT_NE(Error(3).find("not a JSON object"), std::string::npos);
 }
 

@@ -56,6 +56,9 @@ TEST(Generate, SamplesAreAFunctionOfTheSeedAndTheSequence) {
   const at::Tensor first = Generate(*model, prompt, options);
   EXPECT_TRUE(first.equal(Generate(*model, prompt, options)));
   EXPECT_TRUE(first.narrow(0, 0, 2).equal(Generate(*model, prompt.narrow(0, 0, 2), options)));
+  options.first_sequence = 2;
+  EXPECT_TRUE(first.narrow(0, 2, 2).equal(Generate(*model, prompt.narrow(0, 2, 2), options)));
+  options.first_sequence = 0;
   options.sampling.seed = 1;
   EXPECT_FALSE(first.equal(Generate(*model, prompt, options)));
   const at::Tensor alike = Generate(*model, prompt.narrow(0, 0, 1).expand({4, 5}), options);
@@ -131,6 +134,10 @@ TEST(Sample, TopKAndTopPLeaveTheMostLikely) {
 TEST(Sample, RefusesWhatIsNotADistribution) {
   const std::vector<float> nan = {0.0f, NAN}, impossible = {-INFINITY, 1.0f};
   EXPECT_THROW(SampleToken(nan.data(), 2, {}, 0, 0), std::runtime_error);
+  const std::vector<float> nothing = {-INFINITY, -INFINITY};
+  EXPECT_THROW(SampleToken(nothing.data(), 2, {}, 0, 0), std::runtime_error);
+  EXPECT_THROW(SampleToken(nothing.data(), 2, Sampling{1.0, 0, 1.0, 0}, 0, 0), std::runtime_error);
+  EXPECT_THROW(SampleToken(nothing.data(), 0, {}, 0, 0), std::invalid_argument);
   Sampling sampling;
   sampling.temperature = 1.0;
   EXPECT_EQ(Reached(impossible, sampling), (std::set<int64_t>{1}));
@@ -150,6 +157,39 @@ TEST(Cache, RefusesMoreThanItHolds) {
     model->Logits(RandomTokens(2, 4), pass);
     EXPECT_THROW(model->Logits(RandomTokens(2, 2), pass), c10::Error) << attention;
   }
+}
+
+TEST(Cache, ACloneGoesItsOwnWay) {
+  const c10::NoGradGuard no_grad;
+  for (const std::string& attention : VariantNames()) {
+    const auto model = SmallModel(attention);
+    const at::Tensor tokens = RandomTokens(2, 10), other = RandomTokens(2, 10, 11, 8);
+    Cache cache = model->NewCache(20), whole = model->NewCache(20);
+    const auto logits = [&](Cache& with, const at::Tensor& of) {
+      Pass pass;
+      pass.cache = &with;
+      return model->Logits(of, pass);
+    };
+    logits(cache, tokens);
+    Cache branch = cache.Clone();
+    logits(branch, other);
+    const at::Tensor after = logits(cache, tokens);  // as if the branch had never been
+    logits(whole, tokens);
+    EXPECT_TRUE(after.equal(logits(whole, tokens))) << attention;
+  }
+}
+
+TEST(Cache, OfAnotherModelIsRefused) {
+  const c10::NoGradGuard no_grad;
+  const auto model = SmallModel("tra");
+  Cache cache(1, 10);
+  Pass pass;
+  pass.cache = &cache;
+  EXPECT_THROW(model->Logits(RandomTokens(2, 4), pass), c10::Error);
+  Cache own = model->NewCache(10);
+  pass.cache = &own;
+  model->train();
+  EXPECT_THROW(model->Logits(RandomTokens(2, 4), pass), c10::Error);  // dropout
 }
 
 TEST(Cache, RefusesGradients) {

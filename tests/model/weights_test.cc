@@ -61,6 +61,17 @@ TEST(Weights, ErrorsNameTheTensor) {
   EXPECT_NE(error_after([](auto& f) { f.metadata["config"] = "{"; }).find("not JSON"), std::string::npos);
   EXPECT_NE(error_after([](auto& f) { f.metadata["config"] = "{\"layers\": -1}"; }).find("layers must be"),
             std::string::npos);
+  // A configuration that would take more memory than there is.
+  for (const char* field : {"vocabulary", "layers", "width"}) {
+    EXPECT_NE(error_after([&](auto& f) {
+                nlohmann::json config = nlohmann::json::parse(f.metadata["config"]);
+                config[field] = int64_t{1} << 40;
+                config["heads"] = std::string(field) == "width" ? int64_t{1} << 34 : 2;
+                f.metadata["config"] = config.dump();
+              }).find("its configuration"),
+              std::string::npos)
+        << field;
+  }
   EXPECT_NE(Error(directory / "missing").find("missing"), std::string::npos);
 }
 

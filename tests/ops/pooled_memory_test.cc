@@ -59,6 +59,12 @@ TEST_F(PooledMemoryTest, TrimGivesBackWhatIsNotInUse) {
   live.fill_(1);  // still there
 }
 
+TEST_F(PooledMemoryTest, SizesThatAreNoLongerWantedGo) {
+  { const at::Tensor most = Floats(1 << 24); }  // the peak: 64 MiB
+  for (int64_t n = 1 << 20; n < 1 << 24; n += 1 << 19) Floats(n);
+  EXPECT_LE(PooledMemoryStats().kept, 80 * kMiB);
+}
+
 TEST_F(PooledMemoryTest, ThreadsMayShareIt) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
@@ -79,6 +85,7 @@ TEST_F(PooledMemoryTest, AnImpossibleSizeIsAnErrorWithARemedy) {
     FAIL() << "allocated";
   } catch (const c10::Error& error) {
     EXPECT_NE(std::string(error.what()).find("use a smaller batch"), std::string::npos) << error.what();
+    EXPECT_EQ(PooledMemoryStats().in_use, 0u);
   }
 }
 

@@ -138,8 +138,8 @@ class ModelParity(unittest.TestCase):
             spread = 0.15 if each.ndim == 2 else 0.3
             weights[name] = (torch.from_numpy(each.copy()) + spread * torch.randn(each.shape, generator=g)).numpy()
         safetensors.save(self.path("changed"), weights, metadata)
-        tokens = torch.randint(13, (3, 45), generator=g)  # longer than train_length
-        targets = torch.randint(-3, 13, (3, 45), generator=g)  # some are not supervised
+        tokens = torch.randint(13, (6, 45), generator=g)  # longer than train_length
+        targets = torch.randint(-3, 13, (6, 45), generator=g)  # some are not supervised
         safetensors.save(self.path("input"), {"tokens": tokens.numpy(), "targets": targets.numpy()})
         subprocess.run([TOOL, "run", self.path("changed"), self.path("input"), self.path("output")], check=True)
         output = {name: torch.from_numpy(each.copy()) for name, each in safetensors.load(self.path("output"))[0].items()}

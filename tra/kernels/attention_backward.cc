@@ -71,7 +71,7 @@ class Backward {
     Floats lanes;           // TileLanes, then log2_sum and delta
     Floats ones;            // [kTile]
     Floats rows;            // [kTile][stride]
-    Floats z_t, d_z_t;      // [table][kTile], kContextual
+    Floats z_t, d_z_t;      // [table][kTile], kContextual; z_t: KeyRows::near, kForget
     Floats terms;           // [kKeyBlock], kForget
     Floats d_terms;         // [kKeyBlock][kLanes], kForget
     float* window;          // kDistance: see OwnGrads
@@ -182,6 +182,7 @@ class Backward {
       scratch.d_z_t = AllocateFloats(RoundUp(shape_.table, 4) * kTile);
     }
     if (options_.rule == ScoreRule::kForget) {
+      scratch.z_t = AllocateFloats(kTile * kTile);
       scratch.terms = AllocateFloats(kKeyBlock);
       scratch.d_terms = AllocateFloats(kKeyBlock * kLanes);
     }
@@ -218,6 +219,9 @@ class Backward {
     const bool d_out_finite = PackQueries(OfHead(args_.d_out, batch, head), first, queries, shape_.value_width,
                                           v_stride_, Norm(), scratch.d_out.get(), scratch.d_out_t.get(), nullptr);
     LoadGates(args_.own, batch, head, first, queries, options_.rule, lanes);
+    if (options_.rule == ScoreRule::kForget) {
+      terms_.Tile(batch, head, first_position, queries, lanes.gate2, scratch.z_t.get());
+    }
     const bool contextual = options_.rule == ScoreRule::kContextual;
     if (contextual) {
       LoadPositions(OfHead(args_.own, batch, head), first, queries, shape_.table, scratch.rows.get(),
@@ -292,6 +296,7 @@ class Backward {
                  drop_below_,
                  norm_.on ? scratch.key_scales.get() + (begin - chunk_key) : nullptr,
                  terms_.Block(batch, head, begin, rows, first_position, scratch.terms.get()),
+                 scratch.z_t.get(),
                  nullptr,
                  shape_.table};
     if (options_.rule == ScoreRule::kContextual) {

@@ -61,7 +61,7 @@ class Forward {
     Prepare(scratch);
     const size_t tiles = DivideUp(last - first, kTile);
     while (scratch.tiles.size() < tiles)
-      scratch.tiles.emplace_back(shape_.width, shape_.value_width, TableStride(options_, shape_));
+      scratch.tiles.emplace_back(shape_.width, shape_.value_width, TileTableRows(options_, shape_));
     for (size_t t = 0; t < tiles; ++t) Begin(batch, head, first + t * kTile, last, scratch, scratch.tiles[t]);
 
     const HeadRows<const float> k = OfHead(args_.k, batch, head);
@@ -129,6 +129,9 @@ class Forward {
                                : std::sqrt(SumOfSquares(scratch.rows.get() + lane * k_stride_, shape_.width)) *
                                      scoring_.scale2 * static_cast<float>(Scoring::kInflate);
     }
+    if (options_.rule == ScoreRule::kForget) {
+      terms_.Tile(batch, head, tile.first_position, tile.queries, lanes.gate2, tile.z_t.get());
+    }
     if (options_.rule == ScoreRule::kContextual) {
       LoadPositions(OfHead(args_.own, batch, head), first, tile.queries, shape_.table, scratch.rows.get(),
                     tile.z_t.get());
@@ -148,6 +151,7 @@ class Forward {
                  options_.rule == ScoreRule::kContextual
                      ? tile.z_t.get()
                      : terms_.Block(batch, head, first_key, rows, tile.first_position, scratch.terms.get()),
+                 tile.z_t.get(),
                  nullptr,
                  shape_.table};
     if (options_.rule == ScoreRule::kThreshold) {

@@ -25,6 +25,7 @@ struct KeyRows {
   uint32_t drop_below;
   const float* scales;  // what QK-norm multiplies each key by, by offset, or null
   const float* terms;   // what the rule takes from its own input: see the rule
+  const float* near;    // kForget: [kTile][kTile], for the keys at the tile's own positions: what each query adds
   float* d_terms;       // backward only
   size_t table;         // AttentionShape's
 

@@ -27,8 +27,8 @@ class OwnTerms {
       forgotten2_.resize(shape.batch * shape.heads * shape.keys);
       for (size_t head = 0; head < shape.batch * shape.heads; ++head) {
         // In float64: differences of these sums must be good to fp32 wherever in the sequence they are taken.
-        double sum = 0.0;
-        for (size_t key = 0; key < shape.keys; ++key) {
+        double sum = 0.0;  // the gate of the first position lies between no pair
+        for (size_t key = 1; key < shape.keys; ++key) {
           const double log2_gate = *own(head / shape.heads, head % shape.heads, key) * Scoring::kLog2E;
           sum += log2_gate < kStrongestForget2 ? kStrongestForget2 : log2_gate;
           forgotten2_[head * shape.keys + key] = sum;
@@ -60,6 +60,19 @@ class OwnTerms {
     return nullptr;
   }
 
+  // kForget: TileLanes::gate2 and KeyRows::near of a tile. Keys that a lane does not see add what does not matter.
+  void Tile(size_t batch, size_t head, size_t first_position, size_t queries, float* HWY_RESTRICT from_first,
+            float* HWY_RESTRICT near) const {
+    const double* sums = Sums(batch, head) + first_position;
+    for (size_t lane = 0; lane < kTile; ++lane) {
+      for (size_t key = 0; key < kTile; ++key) {
+        const bool sees = lane < queries && key <= lane;
+        near[key * kTile + lane] = sees ? static_cast<float>(sums[lane] - sums[key]) : 0.0f;
+      }
+      from_first[lane] = near[lane];
+    }
+  }
+
   // What a single pair adds.
   float Pair(size_t batch, size_t head, size_t position, size_t key) const {
     if (rule_ == ScoreRule::kForget) {
@@ -76,7 +89,7 @@ class OwnTerms {
 
   const AttentionShape& shape_;
   ScoreRule rule_;
-  std::vector<double> forgotten2_;  // [batch, head, key]: sum of log2 gates up to and including the key
+  std::vector<double> forgotten2_;  // [batch, head, key]: sum of log2 gates from position 1 to the key
   std::vector<float> bias2_;        // [head, kTile + distance]
   size_t stride_ = 0;
 };

@@ -29,7 +29,7 @@ struct QueryTile {
   TileLanes Lanes() const { return TileLanes::At(lanes.get()); }
 
   Floats q_t;  // [width][kTile]
-  Floats z_t;  // [table][kTile], kContextual only
+  Floats z_t;  // kContextual: [table][kTile]; kForget: see KeyRows::near
   Floats o_t;  // [value_width][kTile], the sum of weight * value
   Floats lanes;
   size_t queries = 0;         // lanes in use
@@ -65,6 +65,12 @@ HWY_INLINE size_t TableStride(const AttentionOptions& options, const AttentionSh
   return options.rule == ScoreRule::kContextual ? PackedStride(shape.table) : 0;
 }
 
+// Rows of QueryTile::z_t.
+HWY_INLINE size_t TileTableRows(const AttentionOptions& options, const AttentionShape& shape) {
+  if (options.rule == ScoreRule::kForget) return kTile;
+  return options.rule == ScoreRule::kContextual ? shape.table : 0;
+}
+
 // Writes z_t [table][kTile] of kContextual, in units of log2; `rows` has room for kTile of its rows.
 HWY_INLINE void LoadPositions(const HeadRows<const float>& z, size_t first, size_t queries, size_t table, float* rows,
                               float* z_t) {
@@ -87,10 +93,17 @@ HWY_INLINE void LoadGates(const Rows<const float>& log_gate, size_t batch, size_
 template <class At>
 HWY_INLINE void ForEachDroppedKept(const uint32_t* bits, uint32_t drop_below, size_t rows, size_t queries,
                                    const float* q_t, const float* keys, size_t width, size_t stride, const At& at) {
+  const DU du;
+  const hn::RebindToSigned<DF> di;  // every target can compare signed; both are below 2^17
+  const auto below = hn::Set(di, static_cast<int32_t>(drop_below));
   for (size_t r = rows; r-- > 0;) {
-    for (size_t lane = 0; lane < queries; ++lane) {
-      if (bits[r * kTile + lane] >= drop_below) continue;
-      if (!(DotLane(keys + r * stride, q_t, lane, width) <= 0.0f)) at(r, lane);
+    for (size_t v = 0; v < kVecs; ++v) {
+      const auto dropped = hn::Lt(hn::BitCast(di, hn::Load(du, bits + r * kTile + v * kLanes)), below);
+      if (HWY_LIKELY(hn::AllFalse(di, dropped))) continue;
+      for (size_t lane = v * kLanes; lane < (v + 1) * kLanes && lane < queries; ++lane) {
+        if (bits[r * kTile + lane] >= drop_below) continue;
+        if (!(DotLane(keys + r * stride, q_t, lane, width) <= 0.0f)) at(r, lane);
+      }
     }
   }
 }

@@ -32,7 +32,7 @@ namespace HWY_NAMESPACE {
 
 // What a tile of queries carries from one block of keys to the next; each an aligned array of kTile floats.
 struct TileLanes {
-  float* gate2;   // log2 of the gate
+  float* gate2;   // log2 of the gate; kForget: of all gates from the tile's first query on
   float* count;   // kept keys so far, as the next kept key counts them
   float* max2;    // what is subtracted from the logits: the largest so far, or a bound on all
   float* sum;     // of the weights so far, relative to max2
@@ -94,14 +94,19 @@ struct ThresholdRule {
   VF gate2, count, d_gate;
 };
 
-// Forgetting: terms[offset] is the log2 of all gates between the key and the tile's first query. What lies between that
-// query and the others is the same for all keys of a row, so a softmax does not see it.
+// Forgetting: terms[offset] is the log2 of all gates between the key and the tile's first query, to which each lane
+// adds those from there on. Where the key is one of the tile's positions these would cancel, and strong gates with them
+// all precision, so such pairs have a table.
 struct ForgetRule : SoftmaxRule {
   static constexpr bool kBounded = false, kWalks = true;
 
-  ForgetRule(const TileLanes& tile, const KeyRows& keys, size_t v) : SoftmaxRule(tile, keys, v) {}
+  ForgetRule(const TileLanes& tile, const KeyRows& keys, size_t v)
+      : SoftmaxRule(tile, keys, v), first_lane(v * kLanes), from_first(hn::Load(DF(), tile.gate2 + v * kLanes)) {}
   HWY_INLINE VF Logit(VF s, VF scale, VF offset, const KeyRows& keys, size_t r) const {
-    return hn::MulAdd(s, scale, hn::Add(offset, hn::Set(DF(), keys.terms[keys.Offset(r)])));
+    const ptrdiff_t ahead = static_cast<ptrdiff_t>(keys.first_key + keys.Offset(r)) - keys.first_position;
+    const VF term = ahead > 0 ? hn::Load(DF(), keys.near + static_cast<size_t>(ahead) * kTile + first_lane)
+                              : hn::Add(from_first, hn::Set(DF(), keys.terms[keys.Offset(r)]));
+    return hn::MulAdd(s, scale, hn::Add(offset, term));
   }
   // d_terms [offset][kLanes]: one more sum over the lanes makes the gradient.
   HWY_INLINE VF Grad(VF d_logit, MF /*drop*/, const KeyRows& keys, size_t r) const {
@@ -109,6 +114,9 @@ struct ForgetRule : SoftmaxRule {
     hn::Store(hn::Add(hn::Load(DF(), to), d_logit), DF(), to);
     return d_logit;
   }
+
+  size_t first_lane;
+  VF from_first;
 };
 
 // A bias by distance: neighbouring queries find theirs side by side. terms[lane - offset] is that of a lane.

@@ -17,6 +17,8 @@ class LayerCache {
   // Adds rows [B,H,new,c] to the slot; returns a view of all of them, [B,H,all,c].
   at::Tensor Append(size_t slot, const at::Tensor& rows);
 
+  LayerCache Clone() const;
+
  private:
   struct Slot {
     at::Tensor rows;  // [B,H,capacity,c]
@@ -29,6 +31,14 @@ class LayerCache {
 struct Cache {
   // For up to `capacity` positions.
   Cache(int64_t layers, int64_t capacity);
+  // A copy would share the rows it goes on to write.
+  Cache(const Cache&) = delete;
+  Cache& operator=(const Cache&) = delete;
+  Cache(Cache&&) = default;
+  Cache& operator=(Cache&&) = default;
+  ~Cache() = default;
+  // With rows of its own: for several continuations of one beginning.
+  Cache Clone() const;
 
   int64_t capacity;
   int64_t length = 0;  // positions so far

@@ -1,5 +1,7 @@
 #include "tra/model/config.h"
 
+#include <cmath>
+#include <cstdint>
 #include <set>
 #include <stdexcept>
 
@@ -39,6 +41,22 @@ T ValueOf(const Name<T> (&names)[kCount], const std::string& name, const std::st
     known += (known.empty() ? "'" : ", '") + std::string(each.name) + "'";
   }
   throw std::invalid_argument("model: " + field + " must be one of " + known + ", got '" + name + "'");
+}
+
+// nlohmann's own conversions would take 4.9 for 4 and true for 1.
+void Read(const json& in, const std::string& name, int64_t& value) {
+  Require(in.is_number_integer(), name + " must be an integer, got " + in.dump());
+  Require(!in.is_number_unsigned() || in.get<uint64_t>() <= static_cast<uint64_t>(INT64_MAX),
+          name + " is too large: " + in.dump());
+  value = in.get<int64_t>();
+}
+void Read(const json& in, const std::string& name, double& value) {
+  Require(in.is_number(), name + " must be a number, got " + in.dump());
+  value = in.get<double>();
+}
+void Read(const json& in, const std::string& name, std::string& value) {
+  Require(in.is_string(), name + " must be a string, got " + in.dump());
+  value = in.get<std::string>();
 }
 
 // Calls field(name, member) for every plain member.
@@ -109,7 +127,8 @@ void CheckConfig(const ModelConfig& config) {
   Require(config.attention != "diff" || 2 * config.HeadWidth() <= static_cast<int64_t>(kMaxHeadWidth),
           "diff doubles the width of values to " + text(2 * config.HeadWidth()) + ", at most " + text(kMaxHeadWidth) +
               "; use more heads");
-  Require(config.rope_theta > 0.0, "rope_theta must be positive, got " + text(config.rope_theta));
+  Require(config.rope_theta > 0.0 && std::isfinite(config.rope_theta),
+          "rope_theta must be positive, got " + text(config.rope_theta));
   Require(config.cope_positions >= 2 && config.cope_positions <= static_cast<int64_t>(kMaxTable),
           "cope_positions must be 2.." + text(kMaxTable) + ", got " + text(config.cope_positions));
   Require(config.stop_eps == static_cast<double>(kStopWhenExact) || (config.stop_eps >= 0.0 && config.stop_eps < 1.0),
@@ -129,21 +148,22 @@ ModelConfig ConfigFromJson(const json& in) {
   Require(in.is_object(), "the configuration is not a JSON object");
   ModelConfig config;
   std::set<std::string> known = {"block", "dropout_on", "qk_norm"};
-  std::string reading;
-  try {
-    ForEachField(config, [&](const char* name, auto& value) {
-      known.insert(name);
-      reading = name;
-      if (in.contains(name)) in.at(name).get_to(value);
-    });
-    reading = "block, dropout_on or qk_norm";
-    if (in.contains("block")) config.block = ValueOf(kBlocks, in.at("block").get<std::string>(), "block");
-    if (in.contains("dropout_on")) {
-      config.dropout_on = ValueOf(kDropouts, in.at("dropout_on").get<std::string>(), "dropout_on");
-    }
-    if (in.contains("qk_norm")) config.qk_norm = in.at("qk_norm").get<bool>();
-  } catch (const json::exception& error) {
-    throw std::invalid_argument("model: " + reading + " is of the wrong type: " + error.what());
+  ForEachField(config, [&](const char* name, auto& value) {
+    known.insert(name);
+    if (in.contains(name)) Read(in.at(name), name, value);
+  });
+  std::string text;
+  if (in.contains("block")) {
+    Read(in.at("block"), "block", text);
+    config.block = ValueOf(kBlocks, text, "block");
+  }
+  if (in.contains("dropout_on")) {
+    Read(in.at("dropout_on"), "dropout_on", text);
+    config.dropout_on = ValueOf(kDropouts, text, "dropout_on");
+  }
+  if (in.contains("qk_norm")) {
+    Require(in.at("qk_norm").is_boolean(), "qk_norm must be true or false, got " + in.at("qk_norm").dump());
+    config.qk_norm = in.at("qk_norm").get<bool>();
   }
   for (const auto& [key, value] : in.items()) Require(known.count(key) > 0, "unknown field '" + key + "'");
   CheckConfig(config);

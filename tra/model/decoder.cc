@@ -108,6 +108,9 @@ at::Tensor Decoder::Hidden(const at::Tensor& tokens, const Pass& pass) {
                     "model: tokens must be int64 [batch, position], got ", tokens.scalar_type(), " ", tokens.sizes());
   TORCH_CHECK(pass.cache == nullptr || !c10::GradMode::is_enabled(),
               "model: a cache is for inference and keeps no gradients: use NoGradGuard");
+  TORCH_CHECK(pass.cache == nullptr || !is_training(), "model: a cache is for inference, without dropout: call eval()");
+  TORCH_CHECK(pass.cache == nullptr || pass.cache->layers.size() == layers_.size(),
+              "model: the cache is of a model with another number of layers than ", layers_.size(), "; use NewCache()");
   const int64_t first = pass.cache == nullptr ? 0 : pass.cache->length;
   const bool prenorm = config.block == Block::kPrenorm;
   at::Tensor residual = Embed(tokens, pass);                     // [B,T,E]

@@ -15,7 +15,9 @@ namespace tra {
 
 // What one call of a model draws its randomness from, and what it continues.
 struct Pass {
-  uint64_t seed = 0;           // of dropout (in training) and of labels (always, where the variant has them)
+  // Of dropout (in training) and of labels (always, where the variant has them): another for every step, and for every
+  // part of a step's batch that is computed apart.
+  uint64_t seed = 0;
   int64_t first_sequence = 0;  // number of the batch's first sequence: labels do not depend on how they are batched
   Cache* cache = nullptr;      // what came before; no gradients then
 };
@@ -32,6 +34,7 @@ class Decoder : public torch::nn::Module {
   // Summed over the positions whose target (int64 [B,T]) is not negative; logits of the others are never computed.
   CrossEntropySum Loss(const at::Tensor& tokens, const at::Tensor& targets, const Pass& pass = {});
 
+  // For inference: needs eval() and no gradients.
   Cache NewCache(int64_t capacity) const { return Cache(config.layers, capacity); }
   const at::Tensor& Head() const { return head_; }  // [V,E]
   int64_t ParameterCount() const;

@@ -50,6 +50,7 @@ void CheckSampling(const Sampling& sampling) {
 
 int64_t SampleToken(const float* logits, size_t vocabulary, const Sampling& sampling, uint64_t sequence,
                     uint64_t position) {
+  if (vocabulary == 0) throw std::invalid_argument("generate: there are no logits");
   size_t best = 0;
   for (size_t i = 0; i < vocabulary; ++i) {
     if (std::isnan(logits[i]) || logits[i] == INFINITY) {
@@ -58,6 +59,10 @@ int64_t SampleToken(const float* logits, size_t vocabulary, const Sampling& samp
                                "; the weights are damaged or training diverged");
     }
     if (logits[i] > logits[best]) best = i;
+  }
+  if (std::isinf(logits[best])) {
+    throw std::runtime_error("generate: every logit at position " + std::to_string(position) +
+                             " is -inf, so no token is possible");
   }
   if (sampling.temperature == 0.0 || sampling.top_k == 1) return static_cast<int64_t>(best);
 
@@ -102,20 +107,22 @@ at::Tensor Generate(Decoder& model, const at::Tensor& prompt, const GenerateOpti
   for (int64_t at = length; at < length + options.new_tokens; ++at) {
     Pass pass;
     pass.seed = options.sampling.seed;
+    pass.first_sequence = options.first_sequence;
     pass.cache = &cache;
     const at::Tensor hidden = model.Hidden(next, pass).select(1, next.size(1) - 1);          // [B,E]
     const at::Tensor logits = at::linear(hidden, model.Head()).to(at::kFloat).contiguous();  // [B,V]
     next = at::empty({batch, 1}, at::kLong);
     bool all_ended = true;
     for (int64_t row = 0; row < batch; ++row) {
-      const auto sequence = static_cast<size_t>(row);
+      const auto at_row = static_cast<size_t>(row);
+      const auto sequence = static_cast<uint64_t>(options.first_sequence + row);
       int64_t& token = next.data_ptr<int64_t>()[row];
-      token = ended[sequence]
+      token = ended[at_row]
                   ? *options.stop_token
                   : SampleToken(logits.data_ptr<float>() + row * logits.size(1), static_cast<size_t>(logits.size(1)),
                                 options.sampling, sequence, static_cast<uint64_t>(at));
-      if (options.stop_token && token == *options.stop_token) ended[sequence] = true;
-      all_ended = all_ended && ended[sequence];
+      if (options.stop_token && token == *options.stop_token) ended[at_row] = true;
+      all_ended = all_ended && ended[at_row];
     }
     tokens.select(1, at).copy_(next.squeeze(1));
     if ((options.on_step && !options.on_step(next.squeeze(1))) || all_ended) return tokens.narrow(1, 0, at + 1);

@@ -28,6 +28,7 @@ int64_t SampleToken(const float* logits, size_t vocabulary, const Sampling& samp
 struct GenerateOptions {
   int64_t new_tokens = 100;
   Sampling sampling;
+  int64_t first_sequence = 0;         // number of the prompt's first row, where batches are parts of a whole
   std::optional<int64_t> stop_token;  // a sequence ends after it; what follows repeats it
   // Called after each step with the new tokens [B]; returns false to end.
   std::function<bool(const at::Tensor&)> on_step;

@@ -5,6 +5,7 @@
 
 #include <stdexcept>
 
+#include "tra/model/attention/variants.h"
 #include "tra/model/safetensors.h"
 
 namespace tra {
@@ -38,6 +39,28 @@ void LoadWeights(Decoder& model, const std::map<std::string, at::Tensor>& weight
   for (const auto& [name, tensor] : own) tensor.copy_(weights.at(name));
 }
 
+namespace {
+
+// Before any memory is taken for it: a configuration that is not that of the tensors could ask for any amount.
+void CheckSizes(const ModelConfig& config, const std::map<std::string, at::Tensor>& tensors) {
+  const auto require = [&](const std::string& name, const std::vector<int64_t>& shape) {
+    const auto found = tensors.find(name);
+    if (found == tensors.end()) throw std::invalid_argument("lacks the tensor '" + name + "' of its configuration");
+    if (found->second.sizes() != at::IntArrayRef(shape)) {
+      throw std::invalid_argument(c10::str("tensor '", name, "' is ", found->second.sizes(), ", by its configuration ",
+                                           at::IntArrayRef(shape)));
+    }
+  };
+  require("embedding", {config.vocabulary, config.width});
+  require("layers." + std::to_string(config.layers - 1) + ".mlp_norm", {config.width});
+  if (FindVariant(config.attention).positions != Positions::kNone) {
+    require("positions", {config.max_length, config.width});
+  }
+  if (config.attention == "rel") require("layers.0.attention.bias", {config.heads, config.train_length});
+}
+
+}  // namespace
+
 std::shared_ptr<Decoder> LoadModel(const std::string& path) {
   const SafetensorsFile file = ReadSafetensors(path);
   const auto config = file.metadata.find("config");
@@ -48,13 +71,16 @@ std::shared_ptr<Decoder> LoadModel(const std::string& path) {
   }
   std::shared_ptr<Decoder> model;
   try {
-    model = std::make_shared<Decoder>(ConfigFromJson(nlohmann::json::parse(config->second)), 0);
+    const ModelConfig read = ConfigFromJson(nlohmann::json::parse(config->second));
+    CheckSizes(read, file.tensors);
+    model = std::make_shared<Decoder>(read, 0);
   } catch (const nlohmann::json::exception& error) {
     throw std::runtime_error(path + ": its configuration is not JSON: " + error.what());
   } catch (const std::invalid_argument& error) {
     throw std::runtime_error(path + ": " + error.what());
   }
   LoadWeights(*model, file.tensors, path);
+  model->eval();
   return model;
 }
 

@@ -22,7 +22,8 @@ std::map<std::string, at::Tensor> NamedWeights(const Decoder& model);
 
 void SaveModel(const Decoder& model, const std::string& path);
 
-// Errors begin with the path: missing, unknown or misshapen tensors are named.
+// In fp32 and in evaluation mode: call train() to go on training. Errors begin with the path; missing, unknown or
+// misshapen tensors are named.
 std::shared_ptr<Decoder> LoadModel(const std::string& path);
 
 // Copies weights into a model of the same shape.

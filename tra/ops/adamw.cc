@@ -76,14 +76,17 @@ void AdamW::Step(double lr, double grad_scale) {
   options.grad_scale = grad_scale;
   options.zero_grad = options_.zero_grad;
   Check(options);
+  for (const Parameter& each : parameters_) {  // all of them before any is changed
+    const at::Tensor& grad = each.tensor.grad();
+    TORCH_CHECK(!grad.defined() || grad.layout() == at::kStrided, "adamw: gradients must be dense, got ", grad.layout(),
+                "; use an embedding with sparse=False");
+  }
   std::vector<AdamWArray<float>> arrays;
   std::vector<at::Tensor> copies;  // of gradients with other strides than their parameter, alive until they are read
   for (size_t i = 0; i < parameters_.size(); ++i) {
     const at::Tensor& parameter = parameters_[i].tensor;
     const at::Tensor& grad = parameter.grad();
     if (!grad.defined()) continue;
-    TORCH_CHECK(grad.layout() == at::kStrided, "adamw: gradients must be dense, got ", grad.layout(),
-                "; use an embedding with sparse=False");
     State& state = states_[i];
     if (!state.exp_avg.defined()) {
       state.exp_avg = at::zeros_like(parameter);

@@ -32,7 +32,9 @@ constexpr double kStrongestGate = -1e20;
 at::Tensor Forgotten(const at::Tensor& log_forget, int64_t queries) {
   constexpr double kStrongestForget = -16384 * 0.6931471805599453;  // a gate of 0, as the kernels have it
   // In float64: differences of long sums must be good to the precision of the logits.
-  const at::Tensor sums = log_forget.to(at::kDouble).clamp_min(kStrongestForget).cumsum(-1);
+  // The gate of the first position lies between no pair.
+  const at::Tensor gates = log_forget.to(at::kDouble).clamp_min(kStrongestForget);
+  const at::Tensor sums = at::constant_pad_nd(gates.narrow(-1, 1, gates.size(-1) - 1), {1, 0}).cumsum(-1);
   return sums.narrow(-1, sums.size(-1) - queries, queries).unsqueeze(-1) - sums.unsqueeze(-2);
 }
 

@@ -4,6 +4,8 @@
 #include <sys/mman.h>
 #include <torch/version.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -19,6 +21,7 @@ constexpr size_t kHugePage = size_t{2} << 20;
 
 // Sizes in steps of an eighth of their power of two, so that neighbouring ones can share blocks.
 size_t Rounded(size_t bytes) {
+  TORCH_CHECK(bytes <= size_t{1} << 62, "out of memory: ", bytes, " bytes could not be had; use a smaller batch");
   size_t power = kSmallest;
   while (power < bytes) power *= 2;
   return RoundUp(bytes, power / 16 > 4096 ? power / 16 : 4096);
@@ -34,14 +37,16 @@ class Pool {
   void* Take(size_t bytes) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
-      stats_.in_use += bytes;
-      std::vector<void*>& free = free_[bytes];
+      std::vector<Free>& free = free_[bytes];
       if (!free.empty()) {
-        void* block = free.back();
+        void* block = free.back().block;
         free.pop_back();
         stats_.kept -= bytes;
+        Count(bytes);
         return block;
       }
+      // Other sizes than before are wanted: those unused for longest go.
+      while (stats_.kept > 0 && stats_.in_use + stats_.kept + bytes > peak_ + peak_ / 4) DropOldest();
     }
     void* block = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (block == MAP_FAILED) {
@@ -50,12 +55,14 @@ class Pool {
       TORCH_CHECK(block != MAP_FAILED, "out of memory: ", bytes, " bytes could not be had; use a smaller batch");
     }
     if (bytes >= 2 * kHugePage) madvise(block, bytes, MADV_HUGEPAGE);  // a wish: where it fails, pages are small
+    const std::lock_guard<std::mutex> lock(mutex_);
+    Count(bytes);
     return block;
   }
 
   void Keep(void* block, size_t bytes) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    free_[bytes].push_back(block);
+    free_[bytes].push_back({block, ++clock_});
     stats_.in_use -= bytes;
     stats_.kept += bytes;
   }
@@ -63,7 +70,7 @@ class Pool {
   void Trim() {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (auto& [bytes, blocks] : free_) {
-      for (void* block : blocks) munmap(block, bytes);
+      for (const Free& each : blocks) munmap(each.block, bytes);
       stats_.kept -= bytes * blocks.size();
       blocks.clear();
     }
@@ -75,9 +82,32 @@ class Pool {
   }
 
  private:
+  struct Free {
+    void* block;
+    uint64_t since;
+  };
+
+  void Count(size_t bytes) {
+    stats_.in_use += bytes;
+    peak_ = std::max(peak_, stats_.in_use);
+  }
+
+  void DropOldest() {
+    auto oldest = free_.end();
+    for (auto each = free_.begin(); each != free_.end(); ++each) {
+      if (each->second.empty()) continue;
+      if (oldest == free_.end() || each->second.front().since < oldest->second.front().since) oldest = each;
+    }
+    munmap(oldest->second.front().block, oldest->first);
+    stats_.kept -= oldest->first;
+    oldest->second.erase(oldest->second.begin());
+  }
+
   std::mutex mutex_;
-  std::map<size_t, std::vector<void*>> free_;
+  std::map<size_t, std::vector<Free>> free_;  // by size, the longest unused first
   PooledMemory stats_;
+  size_t peak_ = 0;  // of what was in use
+  uint64_t clock_ = 0;
 };
 
 struct Block {

@@ -13,8 +13,7 @@ AttentionLayer::Mixer MakeCope(AttentionLayer& layer, at::Generator& /*random*/)
   return [&layer, table](const AttentionCall& call) {
     // Heads are side by side in q, so all of them make one product with the table: [B,T,H,d] -> [B,T,H,position].
     at::Tensor q = call.q.reshape({call.q.size(0), call.q.size(1), layer.config.heads, layer.config.HeadWidth()});
-    if (layer.config.qk_norm.value_or(false))
-      q = q * at::rsqrt(q.square().mean(-1, true) + AttentionOptions().norm_eps);
+    if (layer.QkNorm()) q = q * at::rsqrt(q.square().mean(-1, true) + AttentionOptions().norm_eps);
     // logit = (q.k + q.e[p]) / sqrt(d)
     const at::Tensor z = at::matmul(q, table / std::sqrt(static_cast<double>(layer.config.HeadWidth())));
     return layer.Attend(call, ScoreRule::kContextual, layer.Heads(call.q), layer.Heads(call.k), layer.Heads(call.v),

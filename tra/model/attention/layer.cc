@@ -22,6 +22,8 @@ torch::nn::Linear AttentionLayer::AddProjection(const std::string& name, int64_t
   return projections_.back();
 }
 
+bool AttentionLayer::QkNorm() const { return config.qk_norm.value_or(FindVariant(config.attention).qk_norm); }
+
 at::Tensor AttentionLayer::Heads(const at::Tensor& x, int64_t heads) {
   return x.view({x.size(0), x.size(1), heads, x.size(2) / heads}).transpose(1, 2);
 }
@@ -40,10 +42,9 @@ at::Tensor AttentionLayer::Forward(const at::Tensor& x, int64_t first_position, 
 
 at::Tensor AttentionLayer::Attend(const AttentionCall& call, ScoreRule rule, const at::Tensor& q, const at::Tensor& k,
                                   const at::Tensor& v, const at::Tensor& own, size_t site) const {
-  const Variant& variant = FindVariant(config.attention);
   AttentionOptions options;
   options.rule = rule;
-  options.qk_norm = config.qk_norm.value_or(variant.qk_norm);
+  options.qk_norm = QkNorm();
   options.stop_eps = static_cast<float>(config.stop_eps);
   if (call.cache != nullptr) {
     const at::Tensor all_k = call.cache->Append(3 * site, k), all_v = call.cache->Append(3 * site + 1, v);
@@ -52,7 +53,7 @@ at::Tensor AttentionLayer::Attend(const AttentionCall& call, ScoreRule rule, con
     return AttentionDecodeStep(q, all_k, all_v, all_own, options);
   }
   if (is_training() && config.attention_dropout > 0.0) {
-    options.dropout_on = config.dropout_on.value_or(variant.dropout_on);
+    options.dropout_on = config.dropout_on.value_or(FindVariant(config.attention).dropout_on);
     options.dropout_p = static_cast<float>(config.attention_dropout);
     options.seed = SeedOf(call.seed, site);
   }

@@ -30,6 +30,10 @@ class AttentionLayer : public torch::nn::Module {
   using Mixer = std::function<at::Tensor(const AttentionCall&)>;
 
   AttentionLayer(const ModelConfig& config, int64_t layer, at::Generator& random);
+  // Mixers hold on to their layer.
+  AttentionLayer(const AttentionLayer&) = delete;
+  AttentionLayer& operator=(const AttentionLayer&) = delete;
+  ~AttentionLayer() override = default;
 
   // x [B,T,E], normed -> [B,T,E].
   at::Tensor Forward(const at::Tensor& x, int64_t first_position, uint64_t seed, LayerCache* cache);
@@ -38,6 +42,9 @@ class AttentionLayer : public torch::nn::Module {
 
   // One more Linear of the layer's input, computed together with those of q, k and v: AttentionCall::extra.
   torch::nn::Linear AddProjection(const std::string& name, int64_t out, at::Generator& random);
+
+  // Attend applies it; a rule's own input that is made of q must come from normed ones.
+  bool QkNorm() const;
 
   // [B,T,E] as [B,heads,T,E / heads], a view.
   static at::Tensor Heads(const at::Tensor& x, int64_t heads);
