@@ -35,6 +35,14 @@ TEST(Decoder, WeightsAreAFunctionOfTheSeed) {
   EXPECT_FALSE(a.Head().equal(c.Head()));
 }
 
+TEST(Decoder, LeavesTheGlobalGeneratorAlone) {
+  at::manual_seed(5);
+  const at::Tensor untouched = at::rand({3});
+  at::manual_seed(5);
+  const Decoder model(SmallConfig("diff"), 1);
+  EXPECT_TRUE(at::rand({3}).equal(untouched));
+}
+
 TEST(Decoder, InitialWeightsHaveTheDocumentedSpread) {
   const Decoder model(ModelConfig::Mini(64), 1);
   const auto weights = model.named_parameters();

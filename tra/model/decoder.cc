@@ -26,16 +26,16 @@ class Mlp : public torch::nn::Module {
  public:
   Mlp(const ModelConfig& config, at::Generator& random)
       : dropout_(config.mlp_dropout),
-        up_(register_module("up", MakeLinear(config.width, 4 * config.width, true, random))),
-        down_(register_module("down", MakeLinear(2 * config.width, config.width, true, random))) {}
+        up_(register_module("up", std::make_shared<Linear>(config.width, 4 * config.width, true, random))),
+        down_(register_module("down", std::make_shared<Linear>(2 * config.width, config.width, true, random))) {}
 
   at::Tensor Forward(const at::Tensor& x, uint64_t seed) {
-    return down_(SwiGlu(up_(x), is_training() ? dropout_ : 0.0, seed));
+    return (*down_)(SwiGlu((*up_)(x), is_training() ? dropout_ : 0.0, seed));
   }
 
  private:
   double dropout_;
-  torch::nn::Linear up_, down_;
+  std::shared_ptr<Linear> up_, down_;
 };
 
 }  // namespace

@@ -3,8 +3,6 @@
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
-#include <cmath>
-
 #include "tra/kernels/philox.h"
 
 namespace tra {
@@ -22,14 +20,6 @@ void FillNormal(const at::Tensor& x, double deviation, at::Generator& random) {
 void FillZero(const at::Tensor& x) {
   const c10::NoGradGuard no_grad;
   x.zero_();
-}
-
-torch::nn::Linear MakeLinear(int64_t in, int64_t out, bool bias, at::Generator& random) {
-  torch::nn::Linear linear(torch::nn::LinearOptions(in, out).bias(bias));
-  const double bound = 1.0 / std::sqrt(static_cast<double>(in));
-  FillUniform(linear->weight, -bound, bound, random);
-  if (bias) FillUniform(linear->bias, -bound, bound, random);
-  return linear;
 }
 
 uint64_t SeedOf(uint64_t seed, uint64_t which) {

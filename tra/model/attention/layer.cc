@@ -11,14 +11,14 @@ namespace tra {
 AttentionLayer::AttentionLayer(const ModelConfig& config, int64_t layer, at::Generator& random)
     : config(config),
       layer(layer),
-      projections_({register_module("query", MakeLinear(config.width, config.width, false, random)),
-                    register_module("key", MakeLinear(config.width, config.width, false, random)),
-                    register_module("value", MakeLinear(config.width, config.width, false, random))}),
-      out_(register_module("out", MakeLinear(config.width, config.width, true, random))),
+      projections_({register_module("query", std::make_shared<Linear>(config.width, config.width, false, random)),
+                    register_module("key", std::make_shared<Linear>(config.width, config.width, false, random)),
+                    register_module("value", std::make_shared<Linear>(config.width, config.width, false, random))}),
+      out_(register_module("out", std::make_shared<Linear>(config.width, config.width, true, random))),
       mixer_(FindVariant(config.attention).make(*this, random)) {}
 
-torch::nn::Linear AttentionLayer::AddProjection(const std::string& name, int64_t out, at::Generator& random) {
-  projections_.push_back(register_module(name, MakeLinear(config.width, out, true, random)));
+std::shared_ptr<Linear> AttentionLayer::AddProjection(const std::string& name, int64_t out, at::Generator& random) {
+  projections_.push_back(register_module(name, std::make_shared<Linear>(config.width, out, true, random)));
   return projections_.back();
 }
 
@@ -30,14 +30,14 @@ at::Tensor AttentionLayer::Heads(const at::Tensor& x, int64_t heads) {
 
 at::Tensor AttentionLayer::Forward(const at::Tensor& x, int64_t first_position, uint64_t seed, LayerCache* cache) {
   std::vector<at::Tensor> weights, biases;
-  for (const torch::nn::Linear& each : projections_) {
+  for (const std::shared_ptr<Linear>& each : projections_) {
     weights.push_back(each->weight);
     biases.push_back(each->bias);
   }
   const std::vector<at::Tensor> y = Project(x, weights, biases);
   const AttentionCall call = {y[0], y[1], y[2], {y.begin() + 3, y.end()}, first_position, seed, cache};
   // The kernels lay their output out as their input: the heads are side by side again without a copy.
-  return out_(mixer_(call).transpose(1, 2).reshape(x.sizes()));
+  return (*out_)(mixer_(call).transpose(1, 2).reshape(x.sizes()));
 }
 
 at::Tensor AttentionLayer::Attend(const AttentionCall& call, ScoreRule rule, const at::Tensor& q, const at::Tensor& k,

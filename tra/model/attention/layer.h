@@ -3,14 +3,16 @@
 #define TRA_MODEL_ATTENTION_LAYER_H_
 
 #include <ATen/core/Generator.h>
-#include <torch/nn/modules/linear.h>
+#include <torch/nn/module.h>
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "tra/model/cache.h"
 #include "tra/model/config.h"
+#include "tra/model/linear.h"
 #include "tra/ops/attention.h"
 
 namespace tra {
@@ -41,7 +43,7 @@ class AttentionLayer : public torch::nn::Module {
   // For variants:
 
   // One more Linear of the layer's input, computed together with those of q, k and v: AttentionCall::extra.
-  torch::nn::Linear AddProjection(const std::string& name, int64_t out, at::Generator& random);
+  std::shared_ptr<Linear> AddProjection(const std::string& name, int64_t out, at::Generator& random);
 
   // Attend applies it; a rule's own input that is made of q must come from normed ones.
   bool QkNorm() const;
@@ -59,8 +61,8 @@ class AttentionLayer : public torch::nn::Module {
   const int64_t layer;
 
  private:
-  std::vector<torch::nn::Linear> projections_;  // query, key, value, then those of the variant
-  torch::nn::Linear out_;
+  std::vector<std::shared_ptr<Linear>> projections_;  // query, key, value, then those of the variant
+  std::shared_ptr<Linear> out_;
   Mixer mixer_;
 };
 

@@ -43,7 +43,7 @@ Mixer MakeRel(AttentionLayer& layer, at::Generator& /*random*/) {
 
 // Forgetting: every position multiplies the weights of all before it by a gate of its own.
 Mixer MakeFot(AttentionLayer& layer, at::Generator& random) {
-  const torch::nn::Linear gate = layer.AddProjection("gate", layer.config.heads, random);
+  const std::shared_ptr<Linear> gate = layer.AddProjection("gate", layer.config.heads, random);
   FillNormal(gate->weight, 0.02, random);
   FillZero(gate->bias);
   return [&layer](const AttentionCall& call) {
