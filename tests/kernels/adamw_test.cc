@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/kernels/every_target.h"
 #include "tra/kernels/adamw_reference.h"
-#include "tra/kernels/targets.h"
 
 namespace tra {
 namespace {
@@ -57,14 +57,9 @@ double MaxError(const std::vector<float>& a, const std::vector<float>& b) {
   return worst;
 }
 
-class EveryTarget : public ::testing::TestWithParam<int64_t> {
- protected:
-  void SetUp() override { ForceTarget(GetParam()); }
-  void TearDown() override { ForceTarget(0); }
-};
+using testing::EveryTarget;
 
 TEST_P(EveryTarget, MatchesReference) {
-  ASSERT_EQ(ChosenTargetName(), TargetName(GetParam()));
   for (const size_t n : {0, 1, 7, 8, 9, 1000003}) {
     const Arrays<float> start = Draw(n);
     for (const int64_t step : {1, 1000}) {
@@ -106,8 +101,7 @@ TEST_P(EveryTarget, NaNGradientsReachTheirOwnElementsOnly) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EveryTarget, ::testing::ValuesIn(Targets()),
-                         [](const auto& info) { return TargetName(info.param); });
+TRA_ON_EVERY_TARGET(EveryTarget);
 
 TEST(AdamWReference, FirstStepMovesByTheLearningRateAgainstTheGradient) {
   // By hand: both corrections cancel what the averages lack, so that exp_avg / sqrt(exp_avg_sq) is the sign.

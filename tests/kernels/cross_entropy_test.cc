@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/kernels/every_target.h"
 #include "tra/kernels/cross_entropy_reference.h"
-#include "tra/kernels/targets.h"
 
 namespace tra {
 namespace {
@@ -68,14 +68,9 @@ struct LogitRows {
   }
 };
 
-class EveryTarget : public ::testing::TestWithParam<int64_t> {
- protected:
-  void SetUp() override { ForceTarget(GetParam()); }
-  void TearDown() override { ForceTarget(0); }
-};
+using testing::EveryTarget;
 
 TEST_P(EveryTarget, MatchesReference) {
-  ASSERT_EQ(ChosenTargetName(), TargetName(GetParam()));
   for (const size_t classes : {1, 2, 6, 15, 16, 17, 97, 257, 50257}) {
     for (const float spread : {0.1f, 4.0f, 60.0f}) {
       const LogitRows rows(classes > 1000 ? 3 : 40, classes, spread);
@@ -137,8 +132,7 @@ TEST_P(EveryTarget, LogitsAtTheEndsOfTheRangeAreExact) {
   EXPECT_NEAR(LogitRows({-kHuge, -kHuge, -kHuge}, {2}).Run().losses[0], std::log(3.0), 1e-6);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EveryTarget, ::testing::ValuesIn(Targets()),
-                         [](const auto& info) { return TargetName(info.param); });
+TRA_ON_EVERY_TARGET(EveryTarget);
 
 TEST(CrossEntropy, InPlaceAndWithoutGradientGiveTheSameBits) {
   for (const size_t classes : {6, 97, 5000}) {

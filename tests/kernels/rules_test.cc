@@ -17,6 +17,7 @@ Problem Draw(ScoreRule rule, AttentionShape shape = {2, 2, 150, 170, 24, 24}) {
 
 std::vector<double> PlainOutput(Problem problem) {
   problem.options.rule = ScoreRule::kSoftmax;
+  problem.own.clear();
   return problem.Forward().out;
 }
 
