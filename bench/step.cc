@@ -74,7 +74,8 @@ class ProductsAlone {
   }
 
   Contender Make() {
-    return {"its products alone", [this] {
+    return {"its products alone",
+            [this] {
               float *in = in_.data_ptr<float>(), *out = out_.data_ptr<float>(), *weight = weight_.data_ptr<float>();
               for (const Product& p : products_) {
                 const int n = static_cast<int>(p.rows), i = static_cast<int>(p.in), o = static_cast<int>(p.out);
@@ -82,7 +83,8 @@ class ProductsAlone {
                 cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, i, o, 1.0f, out, o, weight, i, 0.0f, in, i);
                 cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, o, i, n, 1e-6f, out, o, in, i, 0.0f, weight, i);
               }
-            }};
+            },
+            1, false};
   }
 
  private:

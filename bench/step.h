@@ -10,7 +10,7 @@
 namespace tra::bench {
 
 struct StepSettings {
-  int rounds = 5;
+  int rounds = 4;
   int threads = 0;  // set by main
   bool quick = false;
   std::vector<std::string> attentions;  // empty is all
