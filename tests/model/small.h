@@ -32,7 +32,7 @@ inline std::shared_ptr<Decoder> SmallModel(const ModelConfig& config, uint64_t s
   auto model = std::make_shared<Decoder>(config, seed);
   const c10::NoGradGuard no_grad;
   at::manual_seed(seed);
-  for (at::Tensor each : model->parameters()) {
+  for (const at::Tensor& each : model->parameters()) {
     each.add_(at::randn_like(each), each.dim() == 2 ? 2.0 / std::sqrt(static_cast<double>(each.size(1))) : 0.3);
   }
   model->eval();

@@ -44,7 +44,7 @@ TEST(Weights, ErrorsNameTheTensor) {
     SafetensorsFile file = good;
     change(file);
     WriteSafetensors(path, file.tensors, file.metadata);
-    const std::string error = Error(path);
+    std::string error = Error(path);
     EXPECT_EQ(error.compare(0, path.size(), path), 0) << error;
     return error;
   };
