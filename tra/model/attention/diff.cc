@@ -16,7 +16,7 @@ AttentionLayer::Mixer MakeDiff(AttentionLayer& layer, at::Generator& random) {
   const int64_t pairs = layer.config.heads / 2, width = layer.config.HeadWidth();
   const double lambda_init = 0.8 - 0.6 * std::exp(-0.3 * static_cast<double>(layer.layer));
   const auto vector = [&](const char* name) {
-    const at::Tensor x = layer.register_parameter(name, at::empty({width}));
+    at::Tensor x = layer.register_parameter(name, at::empty({width}));
     FillNormal(x, 0.1, random);
     return x;
   };
