@@ -11,6 +11,7 @@
 
 #include "bench/step.h"
 #include "tra/kernels/targets.h"
+#include "tra/model/attention/variants.h"
 #include "tra/ops/pooled_memory.h"
 
 int main(int argc, char** argv) {
@@ -24,8 +25,12 @@ int main(int argc, char** argv) {
   app.add_option("--rounds", settings.rounds, "rounds of each comparison; the median is reported")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  app.add_option("--size", sizes, "mini, mini512, medium: all by default");
-  app.add_option("--attention", settings.attentions, "variants beside tra and rope: all by default; none for no other");
+  app.add_option("--size", sizes, "mini, mini512, medium: all by default")
+      ->check(CLI::IsMember({"mini", "mini512", "medium"}));
+  std::vector<std::string> known = {"none"};
+  for (const tra::Variant& each : tra::Variants()) known.emplace_back(each.name);
+  app.add_option("--attention", settings.attentions, "variants beside tra and rope: all by default; none for no other")
+      ->check(CLI::IsMember(known));
   app.add_option("--loop", loop, "only repeat a step of this size, of the first --attention, for a profiler");
   app.add_flag("--no-memory", no_memory, "leave the memory figure out");
   app.add_option("--json", json, "also write all figures to this file; - prints them instead of the text");

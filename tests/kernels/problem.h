@@ -12,7 +12,6 @@ namespace tra::testing {
 
 constexpr ScoreRule kAllRules[] = {ScoreRule::kThreshold, ScoreRule::kSoftmax, ScoreRule::kForget, ScoreRule::kDistance,
                                    ScoreRule::kContextual};
-inline bool HasLogitDropout(ScoreRule rule) { return rule == ScoreRule::kThreshold || rule == ScoreRule::kSoftmax; }
 
 enum class Layout : uint8_t { kHeadFirst, kTokenFirst };  // [B,H,T,d] or a view of [B,T,H,d]
 

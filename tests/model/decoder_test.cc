@@ -172,7 +172,6 @@ TEST(Decoder, BlocksAreWiredDifferently) {
 }
 
 TEST(Decoder, PositionsBeyondTheTableAreAnError) {
-  const auto model = SmallModel("ape");
   const auto message = [&](const std::string& attention) -> std::string {
     try {
       SmallModel(attention)->Logits(RandomTokens(1, 129));

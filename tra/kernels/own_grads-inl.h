@@ -40,7 +40,7 @@ class OwnGrads {
     return windows_.data() + ((batch * shape_.heads + head) * query_chunks_ + chunk) * window_ - FirstDistance(phase);
   }
 
-  // Adds d_terms of ForgetRule, [rows][kLanes], less the sign: all keys but this one gain when it is forgotten.
+  // Adds d_terms of ForgetRule, [rows][kLanes]: the gradient of these keys' logits, for Store.
   void AddKeys(size_t batch, size_t head, size_t first_key, size_t rows, const float* HWY_RESTRICT d_terms) {
     const DF df;
     double* sums = key_sums_.data() + (batch * shape_.heads + head) * shape_.keys + first_key;
