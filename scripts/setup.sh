@@ -10,6 +10,7 @@ packages=(
   libopenblas-openmp-dev                              # products of the models, on the same threads as LibTorch
   libhwy-dev                                          # SIMD with run-time dispatch
   libcli11-dev nlohmann-json3-dev                     # command lines, JSON
+  libpcre2-dev libssl-dev                             # the tokenizers' splitting pattern, checksums
   libgtest-dev                                        # tests
   python3-dev python3-torch python3-numpy             # the Python door and its tests
   clang-format clang-tidy                             # make format, make lint

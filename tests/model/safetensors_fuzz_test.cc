@@ -10,7 +10,7 @@
 #include <random>
 #include <sstream>
 
-#include "tests/model/files.h"
+#include "tests/base/files.h"
 #include "tra/model/safetensors.h"
 
 namespace tra {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <limits>
 
-#include "tests/model/files.h"
+#include "tests/base/files.h"
 
 namespace tra {
 namespace {

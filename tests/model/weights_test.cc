@@ -1,6 +1,6 @@
 #include "tra/model/weights.h"
 
-#include "tests/model/files.h"
+#include "tests/base/files.h"
 #include "tests/model/small.h"
 #include "tra/model/safetensors.h"
 

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "tra/model/atomic_file.h"
+#include "tra/base/atomic_file.h"
 #include "tra/model/safetensors_header.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__

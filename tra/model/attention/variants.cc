@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "tra/base/names.h"
 #include "tra/model/attention/cope.h"
 #include "tra/model/attention/diff.h"
 #include "tra/model/init.h"
@@ -81,12 +82,12 @@ const std::vector<Variant>& Variants() {
 }
 
 const Variant& FindVariant(const std::string& name) {
-  std::string known;
+  std::vector<std::string> known;
   for (const Variant& each : Variants()) {
     if (name == each.name) return each;
-    known += (known.empty() ? "" : ", ") + std::string(each.name);
+    known.emplace_back(each.name);
   }
-  throw std::invalid_argument("model: unknown attention '" + name + "'; there are " + known);
+  throw std::invalid_argument("model: " + UnknownName("attention", name, known));
 }
 
 }  // namespace tra

@@ -1,6 +1,6 @@
 // A file that appears under its name whole or not at all.
-#ifndef TRA_MODEL_ATOMIC_FILE_H_
-#define TRA_MODEL_ATOMIC_FILE_H_
+#ifndef TRA_BASE_ATOMIC_FILE_H_
+#define TRA_BASE_ATOMIC_FILE_H_
 
 #include <cstddef>
 #include <string>
@@ -18,6 +18,8 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   void Write(const void* bytes, size_t size);
+  // Over what was written before, from `offset` on: for a header that is known only at the end.
+  void Rewrite(size_t offset, const void* bytes, size_t size);
   void Commit();
 
  private:
@@ -29,4 +31,4 @@ class AtomicFile {
 
 }  // namespace tra
 
-#endif  // TRA_MODEL_ATOMIC_FILE_H_
+#endif  // TRA_BASE_ATOMIC_FILE_H_

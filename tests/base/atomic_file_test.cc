@@ -1,4 +1,4 @@
-#include "tra/model/atomic_file.h"
+#include "tra/base/atomic_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -7,7 +7,7 @@
 
 #include <stdexcept>
 
-#include "tests/model/files.h"
+#include "tests/base/files.h"
 
 namespace tra {
 namespace {
@@ -27,6 +27,16 @@ std::string WriteFailure(const std::string& path, const std::string& bytes) {
     return error.what();
   }
   return "no failure";
+}
+
+TEST(AtomicFile, RewritesWhatStandsBefore) {
+  const TemporaryDirectory directory;
+  AtomicFile file(directory / "a");
+  file.Write("....body", 8);
+  file.Rewrite(1, "he", 2);
+  file.Write("!", 1);
+  file.Commit();
+  EXPECT_EQ(ReadBytes(directory / "a"), ".he.body!");
 }
 
 TEST(AtomicFile, AppearsOnlyWithCommitAndReplacesTheOldOne) {

@@ -1,6 +1,6 @@
 // Files for tests: a directory that goes with the test, and disks that fail.
-#ifndef TESTS_MODEL_FILES_H_
-#define TESTS_MODEL_FILES_H_
+#ifndef TESTS_BASE_FILES_H_
+#define TESTS_BASE_FILES_H_
 
 #include <sys/resource.h>
 
@@ -73,4 +73,4 @@ class FileSizeLimit {
 
 }  // namespace tra
 
-#endif  // TESTS_MODEL_FILES_H_
+#endif  // TESTS_BASE_FILES_H_

@@ -1,4 +1,4 @@
-#include "tra/model/atomic_file.h"
+#include "tra/base/atomic_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -71,6 +71,12 @@ void AtomicFile::Write(const void* bytes, size_t size) {
     at += written;
     size -= static_cast<size_t>(written);
   }
+}
+
+void AtomicFile::Rewrite(size_t offset, const void* bytes, size_t size) {
+  if (lseek(fd_, static_cast<off_t>(offset), SEEK_SET) < 0) Fail("cannot write", errno);
+  Write(bytes, size);
+  if (lseek(fd_, 0, SEEK_END) < 0) Fail("cannot write", errno);
 }
 
 void AtomicFile::Commit() {

@@ -1,0 +1,59 @@
+#include "tra/base/mapped_file.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "tests/base/files.h"
+#include "tra/base/atomic_file.h"
+
+namespace tra {
+namespace {
+
+void Put(const std::string& path, const std::string& bytes) {
+  AtomicFile file(path);
+  file.Write(bytes.data(), bytes.size());
+  file.Commit();
+}
+
+std::string Failure(const std::string& path) {
+  try {
+    const MappedFile file(path);
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "no failure";
+}
+
+TEST(MappedFile, HoldsTheBytesOfTheFile) {
+  const TemporaryDirectory directory;
+  Put(directory / "a", std::string("x\0y", 3));
+  MappedFile file(directory / "a");
+  EXPECT_EQ(file.Bytes(), std::string_view("x\0y", 3));
+  const MappedFile moved = std::move(file);
+  EXPECT_EQ(moved.Bytes().size(), 3u);
+}
+
+TEST(MappedFile, OfNoBytesIsEmpty) {
+  const TemporaryDirectory directory;
+  Put(directory / "a", "");
+  EXPECT_TRUE(MappedFile(directory / "a").Bytes().empty());
+}
+
+TEST(MappedFile, KeepsItsBytesWhenAnotherFileTakesTheName) {
+  const TemporaryDirectory directory;
+  Put(directory / "a", "before");
+  const MappedFile file(directory / "a");
+  Put(directory / "a", "after");
+  EXPECT_EQ(file.Bytes(), "before");
+}
+
+TEST(MappedFile, FailuresNameThePathAndTheRemedy) {
+  const TemporaryDirectory directory;
+  EXPECT_NE(Failure(directory / "none").find("none: cannot open: No such file or directory; check the path"),
+            std::string::npos);
+  EXPECT_NE(Failure(directory / ".").find("is not a regular file"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tra

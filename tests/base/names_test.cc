@@ -1,0 +1,23 @@
+#include "tra/base/names.h"
+
+#include <gtest/gtest.h>
+
+namespace tra {
+namespace {
+
+const std::vector<std::string> kKnown = {"flipflop", "induct", "copy"};
+
+TEST(Names, TheNearestIsOffered) {
+  EXPECT_EQ(UnknownName("task", "copi", kKnown),
+            "unknown task 'copi'; did you mean 'copy'? There are flipflop, induct, copy");
+  EXPECT_NE(UnknownName("task", "cpoy", kKnown).find("did you mean 'copy'?"), std::string::npos);
+  EXPECT_NE(UnknownName("task", "FlipFlop", kKnown).find("did you mean 'flipflop'?"), std::string::npos);
+}
+
+TEST(Names, AnotherWordIsNotTakenForATypo) {
+  EXPECT_EQ(UnknownName("task", "parity", kKnown), "unknown task 'parity'; there are flipflop, induct, copy");
+  EXPECT_EQ(UnknownName("task", "", kKnown), "unknown task ''; there are flipflop, induct, copy");
+}
+
+}  // namespace
+}  // namespace tra

@@ -1,0 +1,31 @@
+// SHA-256, to tell whether bytes are the ones they should be.
+#ifndef TRA_BASE_CHECKSUM_H_
+#define TRA_BASE_CHECKSUM_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace tra {
+
+// Of bytes that come one part after the other.
+class Sha256 {
+ public:
+  Sha256();
+  ~Sha256();
+  Sha256(const Sha256&) = delete;
+  Sha256& operator=(const Sha256&) = delete;
+
+  void Add(std::string_view bytes);
+  std::string Hex();  // 64 digits; once, at the end
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+std::string Sha256Hex(std::string_view bytes);
+
+}  // namespace tra
+
+#endif  // TRA_BASE_CHECKSUM_H_

@@ -1,0 +1,50 @@
+#include "tra/base/names.h"
+
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+
+namespace tra {
+namespace {
+
+char Lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+
+// Letters to insert, remove, replace or swap with their neighbour to make b of a, whatever their case.
+size_t Edits(const std::string& a, const std::string& b) {
+  std::vector<size_t> before, last(b.size() + 1), row(b.size() + 1);  // of a's first i-2, i-1 and i letters
+  std::iota(last.begin(), last.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const bool same = Lower(a[i - 1]) == Lower(b[j - 1]);
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (same ? 0 : 1)});
+      if (i > 1 && j > 1 && Lower(a[i - 1]) == Lower(b[j - 2]) && Lower(a[i - 2]) == Lower(b[j - 1])) {
+        row[j] = std::min(row[j], before[j - 2] + 1);
+      }
+    }
+    before = last;
+    std::swap(last, row);
+  }
+  return last[b.size()];
+}
+
+}  // namespace
+
+std::string UnknownName(const std::string& kind, const std::string& name, const std::vector<std::string>& known) {
+  std::string message = "unknown " + kind + " '" + name + "'";
+  const std::string* nearest = nullptr;
+  size_t fewest = std::max<size_t>(1, name.size() / 3) + 1;  // more changed than this is another word
+  for (const std::string& each : known) {
+    const size_t edits = Edits(name, each);
+    if (edits < fewest) {
+      fewest = edits;
+      nearest = &each;
+    }
+  }
+  if (nearest != nullptr) message += "; did you mean '" + *nearest + "'?";
+  message += nearest != nullptr ? " There are " : "; there are ";
+  for (size_t i = 0; i < known.size(); ++i) message += (i == 0 ? "" : ", ") + known[i];
+  return message;
+}
+
+}  // namespace tra
