@@ -2,6 +2,7 @@
 #ifndef TRA_BASE_NAMES_H_
 #define TRA_BASE_NAMES_H_
 
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,17 @@ namespace tra {
 // "unknown task 'copi'; did you mean 'copy'? There are flipflop, induct, copy": without the question where no name is
 // near.
 std::string UnknownName(const std::string& kind, const std::string& name, const std::vector<std::string>& known);
+
+// The row of a table that has the name. Throws std::invalid_argument with what UnknownName says.
+template <typename Row>
+const Row& FindNamed(const std::string& kind, const std::string& name, const std::vector<Row>& table) {
+  std::vector<std::string> known;
+  for (const Row& each : table) {
+    if (name == each.name) return each;
+    known.emplace_back(each.name);
+  }
+  throw std::invalid_argument(UnknownName(kind, name, known));
+}
 
 }  // namespace tra
 

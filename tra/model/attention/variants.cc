@@ -2,8 +2,6 @@
 
 #include <ATen/ATen.h>
 
-#include <stdexcept>
-
 #include "tra/base/names.h"
 #include "tra/model/attention/cope.h"
 #include "tra/model/attention/diff.h"
@@ -81,13 +79,6 @@ const std::vector<Variant>& Variants() {
   return kVariants;
 }
 
-const Variant& FindVariant(const std::string& name) {
-  std::vector<std::string> known;
-  for (const Variant& each : Variants()) {
-    if (name == each.name) return each;
-    known.emplace_back(each.name);
-  }
-  throw std::invalid_argument("model: " + UnknownName("attention", name, known));
-}
+const Variant& FindVariant(const std::string& name) { return FindNamed("attention", name, Variants()); }
 
 }  // namespace tra

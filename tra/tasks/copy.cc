@@ -1,0 +1,68 @@
+// BOS x SEP x EOS: copying a string, of symbols that may repeat (`copy`) or that are all different (`induct`: a
+// symbol's successor is then told by the symbol alone, which is an induction head).
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tra/tasks/kinds.h"
+#include "tra/tasks/strings.h"
+
+namespace tra {
+namespace {
+
+Example Copy(const std::vector<int32_t>& x) {
+  Example example;
+  example.tokens.reserve(2 * x.size() + 3);
+  example.supervised.reserve(2 * x.size() + 3);
+  example.Add(strings::kBegin);
+  for (const int32_t symbol : x) example.Add(symbol);
+  example.Add(strings::kSeparator);
+  for (const int32_t symbol : x) example.Add(symbol, true);
+  example.Add(strings::kEnd, true);
+  return example;
+}
+
+Range Lengths(int64_t /*symbols*/) { return {1, kLongest}; }
+Range UniqueLengths(int64_t symbols) { return {1, symbols}; }
+
+Example Make(const Recipe& recipe, Random& random) {
+  const int64_t length = random.Between(recipe.lengths.low, recipe.lengths.high);
+  return Copy(strings::Draw(length, recipe.symbols, random));
+}
+
+Example MakeUnique(const Recipe& recipe, Random& random) {
+  const int64_t length = random.Between(recipe.lengths.low, recipe.lengths.high);
+  return Copy(strings::DrawUnique(length, recipe.symbols, random));
+}
+
+std::vector<std::string> Explain(const Example& example, const std::vector<std::string>& /*names*/) {
+  const auto begin = example.tokens.begin() + 1;
+  const auto end = std::find(begin, example.tokens.end(), strings::kSeparator);
+  std::map<int32_t, int64_t> count;
+  for (auto at = begin; at != end; ++at) ++count[*at];
+  int64_t unclear = 0;  // of those that have a successor in x
+  for (auto at = begin; at + 1 < end; ++at) unclear += count[*at] > 1 ? 1 : 0;
+  const std::string length = std::to_string(end - begin);
+  return {"the " + length + " symbols between BOS and SEP come again in the same order, then EOS",
+          unclear == 0 ? "no symbol repeats: each answer is told by the symbol before it"
+                       : std::to_string(unclear) + " of the " + length +
+                             " answers follow a symbol that stands in the string more than once: it takes more history "
+                             "to tell which"};
+}
+
+constexpr char kSupervision[] = "every symbol after SEP";
+constexpr char kLengthOf[] = "symbols of the string";
+
+}  // namespace
+
+Kind CopyKind() {
+  return {kSupervision, kLengthOf, {1, strings::kMostSymbols}, &Lengths, &strings::Names, " ", &Make, &Explain};
+}
+
+Kind InductKind() {
+  return {kSupervision, kLengthOf, {1, strings::kMostSymbols}, &UniqueLengths, &strings::Names, " ",
+          &MakeUnique,  &Explain};
+}
+
+}  // namespace tra

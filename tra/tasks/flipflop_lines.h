@@ -1,0 +1,42 @@
+// Flip-flop sequences in the text form of the public dataset: `w1i0i1r1`, one a line.
+#ifndef TRA_TASKS_FLIPFLOP_LINES_H_
+#define TRA_TASKS_FLIPFLOP_LINES_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tra/base/mapped_file.h"
+#include "tra/tasks/example.h"
+
+namespace tra {
+
+// A file of such lines; empty ones and those that begin with # are passed over. Every line is checked on opening: a
+// file that is not flip-flop throws std::runtime_error with the line's number, what is wrong and what would be right.
+class FlipflopLines : public ExampleSource {
+ public:
+  explicit FlipflopLines(const std::string& path);
+
+  Example At(uint64_t index) const override;  // throws std::out_of_range
+  std::optional<uint64_t> Size() const override { return lines_.size(); }
+
+  struct Counts {
+    int64_t write = 0, read = 0, ignore = 0;  // instructions between the first and the last of their lines
+    size_t shortest = 0, longest = 0;         // symbols
+  };
+  const Counts& counts() const { return counts_; }
+  // Of the instructions that were drawn: the first and the last of a line were not.
+  double IgnoreRate() const;
+
+ private:
+  void CheckLine(std::string_view line, const std::string& place);
+
+  MappedFile file_;
+  std::vector<std::string_view> lines_;
+  Counts counts_;
+};
+
+}  // namespace tra
+
+#endif  // TRA_TASKS_FLIPFLOP_LINES_H_

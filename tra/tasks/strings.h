@@ -1,0 +1,25 @@
+// What the tasks on strings of symbols share: BOS x SEP, and then something about x.
+#ifndef TRA_TASKS_STRINGS_H_
+#define TRA_TASKS_STRINGS_H_
+
+#include <string>
+#include <vector>
+
+#include "tra/tasks/task.h"
+
+namespace tra::strings {
+
+enum Mark : int32_t { kBegin = 1, kSeparator = 2, kEnd = 3, kFirstSymbol = 4 };
+
+constexpr int64_t kMostSymbols = 100'000;
+
+// pad, BOS, SEP, EOS, then the symbols as numbers.
+std::vector<std::string> Names(int64_t symbols);
+
+// Symbols drawn with repetition, or each at most once.
+std::vector<int32_t> Draw(int64_t length, int64_t symbols, Random& random);
+std::vector<int32_t> DrawUnique(int64_t length, int64_t symbols, Random& random);
+
+}  // namespace tra::strings
+
+#endif  // TRA_TASKS_STRINGS_H_
