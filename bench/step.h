@@ -20,6 +20,8 @@ struct StepSettings {
 void RunStep(const StepSettings& settings, const std::vector<std::string>& sizes, Report& report);
 // The resident set's peak over two steps of mini at batch 64, T 512. First, while nothing else has used memory.
 void RunStepMemory(Report& report);
+// A step of copy, whose examples have mixed lengths, in parts and as one rectangle.
+void RunParts(const StepSettings& settings, Report& report);
 // A step again and again, to profile.
 void RunStepLoop(const StepSettings& settings, const std::string& size, Report& report);
 

@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   StepSettings settings;
   std::string json, loop;
   std::vector<std::string> sizes = {"mini", "mini512", "medium"};
-  bool no_memory = false;
+  bool no_memory = false, only_parts = false;
   CLI::App app("Measures training steps of every attention against RoPE's and sgemm, each checked first.");
   app.add_option("--threads", settings.threads, "threads to use; all cores by default")->check(CLI::Range(1, 4096));
   app.add_option("--rounds", settings.rounds, "rounds of each comparison; the median is reported")
@@ -33,6 +33,7 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember(known));
   app.add_option("--loop", loop, "only repeat a step of this size, of the first --attention, for a profiler");
   app.add_flag("--no-memory", no_memory, "leave the memory figure out");
+  app.add_flag("--parts", only_parts, "only what it brings to compute mixed lengths in parts");
   app.add_option("--json", json, "also write all figures to this file; - prints them instead of the text");
   app.add_flag("--quick", settings.quick, "small batches: for trying it out, not for figures");
   app.footer("Example: step_bench --size mini --attention fot --json figures.json");
@@ -52,9 +53,12 @@ int main(int argc, char** argv) {
                {{"target", tra::ChosenTargetName()}, {"threads", settings.threads}});
     if (!loop.empty()) {
       RunStepLoop(settings, loop, report);
+    } else if (only_parts) {
+      RunParts(settings, report);
     } else {
       if (!no_memory && !settings.quick) RunStepMemory(report);
       RunStep(settings, sizes, report);
+      RunParts(settings, report);
     }
     if (!json.empty()) report.WriteJson(json);
   } catch (const std::exception& error) {

@@ -31,7 +31,7 @@ struct Batch {
 
 struct BatchOptions {
   // What a part costs a model beside its positions, in positions: more makes fewer parts with more padding.
-  int64_t part_cost = 64;
+  int64_t part_cost = 32;
   // The most positions of a part, if it has more than one row: for memory. 0: no limit.
   int64_t part_positions = 0;
 };

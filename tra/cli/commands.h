@@ -1,0 +1,20 @@
+// The commands of `tra`: a file each. Each adds itself to the application with what it takes, and works when chosen.
+// std::invalid_argument means bad usage (exit code 2), any other exception a failure (1).
+#ifndef TRA_CLI_COMMANDS_H_
+#define TRA_CLI_COMMANDS_H_
+
+#include <CLI/App.hpp>
+
+namespace tra::cli {
+
+void AddList(CLI::App& app);
+void AddData(CLI::App& app);
+
+// Of `tra data`.
+void AddDataShow(CLI::App& data);
+void AddDataExport(CLI::App& data);
+void AddDataImport(CLI::App& data);
+
+}  // namespace tra::cli
+
+#endif  // TRA_CLI_COMMANDS_H_

@@ -1,0 +1,55 @@
+// tra data export: examples as files for other programs.
+#include <CLI/App.hpp>
+#include <memory>
+#include <string>
+
+#include "tra/cli/commands.h"
+#include "tra/cli/output.h"
+#include "tra/cli/task_options.h"
+#include "tra/tasks/export.h"
+
+namespace tra::cli {
+namespace {
+
+struct Request {
+  TaskChoice choice;
+  uint64_t first = 0, count = 1000;
+  std::string format = "jsonl", out;
+  bool bare = false;
+};
+
+void Export(const Request& request) {
+  const GeneratedExamples examples = request.choice.Examples();
+  const Task& task = examples.task();
+  const bool jsonl = request.format == "jsonl";
+  Output out(request.out);
+  if (!request.bare) {
+    const nlohmann::ordered_json origin = Origin(examples, request.first, request.count);
+    out.Line(jsonl ? JsonlHead(task, examples.names(), origin) : TextHead(task, examples.names(), origin));
+  }
+  for (uint64_t index = request.first; index < request.first + request.count; ++index) {
+    const Example example = examples.At(index);
+    out.Line(jsonl ? JsonlLine(example, index, task, examples.names()) : ExampleText(example, task, examples.names()));
+  }
+  out.Finish();
+}
+
+}  // namespace
+
+void AddDataExport(CLI::App& data) {
+  CLI::App* command =
+      data.add_subcommand("export", "Write examples as JSONL or text, with a head that says what they are");
+  auto request = std::make_shared<Request>();
+  AddTaskOptions(*command, request->choice);
+  command->add_option("--first", request->first, "number of the first example")->capture_default_str();
+  command->add_option("--count", request->count, "how many")->capture_default_str();
+  command->add_option("--format", request->format, "jsonl or text")
+      ->check(CLI::IsMember({"jsonl", "text"}))
+      ->capture_default_str();
+  command->add_flag("--bare", request->bare, "without the head: flip-flop text is then in the public dataset's form");
+  command->add_option("--out", request->out, "file to write; standard output by default");
+  command->footer("Example: tra data export flipflop --split dense --count 4000 --format text --bare --out dense.txt");
+  command->callback([request] { Export(*request); });
+}
+
+}  // namespace tra::cli

@@ -1,0 +1,57 @@
+#include "tra/cli/output.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <stdexcept>
+#include <system_error>
+
+namespace tra::cli {
+namespace {
+
+constexpr size_t kBuffer = 1 << 20;
+
+void WriteStandardOutput(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(STDOUT_FILENO, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      throw std::runtime_error("cannot write to standard output: " + std::generic_category().message(errno));
+    }
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+}  // namespace
+
+Output::Output(const std::string& path) {
+  if (!path.empty() && path != "-") file_ = std::make_unique<AtomicFile>(path);
+}
+
+void Output::Write(std::string_view bytes) {
+  buffer_ += bytes;
+  if (buffer_.size() >= kBuffer) Flush();
+}
+
+void Output::Flush() {
+  if (file_) {
+    file_->Write(buffer_.data(), buffer_.size());
+  } else {
+    WriteStandardOutput(buffer_);
+  }
+  buffer_.clear();
+}
+
+void Output::Finish() {
+  Flush();
+  if (file_) file_->Commit();
+}
+
+bool UseColor(Color color) {
+  if (color != Color::kAuto) return color == Color::kAlways;
+  const char* refused = std::getenv("NO_COLOR");
+  return isatty(STDOUT_FILENO) != 0 && (refused == nullptr || *refused == '\0');
+}
+
+}  // namespace tra::cli

@@ -1,0 +1,38 @@
+// Where a command writes.
+#ifndef TRA_CLI_OUTPUT_H_
+#define TRA_CLI_OUTPUT_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "tra/base/atomic_file.h"
+
+namespace tra::cli {
+
+// A file that appears when it is whole, or standard output. Failures throw std::runtime_error.
+class Output {
+ public:
+  explicit Output(const std::string& path);  // empty or -: standard output
+
+  void Write(std::string_view bytes);
+  void Line(std::string_view line) {
+    Write(line);
+    Write("\n");
+  }
+  void Finish();  // without it nothing counts as written
+
+ private:
+  void Flush();
+
+  std::unique_ptr<AtomicFile> file_;
+  std::string buffer_;
+};
+
+// Of standard output.
+enum class Color : uint8_t { kAuto, kAlways, kNever };
+bool UseColor(Color color);  // kAuto: on a terminal, unless NO_COLOR is set
+
+}  // namespace tra::cli
+
+#endif  // TRA_CLI_OUTPUT_H_

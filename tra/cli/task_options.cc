@@ -1,0 +1,46 @@
+#include "tra/cli/task_options.h"
+
+#include <charconv>
+#include <stdexcept>
+
+namespace tra::cli {
+namespace {
+
+Range ParseLengths(const std::string& text) {
+  Range range;
+  const char* const end = text.data() + text.size();
+  auto [at, error] = std::from_chars(text.data(), end, range.low);
+  range.high = range.low;
+  if (error == std::errc() && at != end && *at == '-') {
+    const auto rest = std::from_chars(at + 1, end, range.high);
+    at = rest.ptr;
+    error = rest.ec;
+  }
+  if (error != std::errc() || at != end) {
+    throw std::invalid_argument("--lengths must be a number or a range such as 51-100, got '" + text + "'");
+  }
+  return range;
+}
+
+}  // namespace
+
+GeneratedExamples TaskChoice::Examples() const {
+  TaskOptions all = options;
+  if (!lengths.empty()) all.lengths = ParseLengths(lengths);
+  return GeneratedExamples(task, split, seed, all);
+}
+
+void AddTaskOptions(CLI::App& command, TaskChoice& choice) {
+  command.add_option("task", choice.task, "one of tra list")->required();
+  command.add_option("--split", choice.split, "train, iid, or one of the task's others (tra list)")
+      ->capture_default_str();
+  command.add_option("--seed", choice.seed, "of the examples")->capture_default_str();
+  command.add_option("--lengths", choice.lengths, "instead of the split's: 51-100, or 300");
+  command.add_option("--symbols", choice.options.symbols, "how many there are to draw from, instead of the task's");
+  command.add_option("--pack", choice.options.pack, "fill sequences of so many symbols with examples (0: do not)")
+      ->capture_default_str();
+  command.add_option("--offset", choice.options.offset, "put up to so many pads before a sequence")
+      ->capture_default_str();
+}
+
+}  // namespace tra::cli

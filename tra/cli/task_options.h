@@ -1,0 +1,27 @@
+// The options by which commands choose examples.
+#ifndef TRA_CLI_TASK_OPTIONS_H_
+#define TRA_CLI_TASK_OPTIONS_H_
+
+#include <CLI/App.hpp>
+#include <cstdint>
+#include <string>
+
+#include "tra/tasks/generated.h"
+
+namespace tra::cli {
+
+struct TaskChoice {
+  std::string task, split = "iid";
+  uint64_t seed = 0;
+  std::string lengths;  // "51-100" or "300"
+  TaskOptions options;
+
+  // Throws std::invalid_argument.
+  GeneratedExamples Examples() const;
+};
+
+void AddTaskOptions(CLI::App& command, TaskChoice& choice);
+
+}  // namespace tra::cli
+
+#endif  // TRA_CLI_TASK_OPTIONS_H_
