@@ -9,11 +9,15 @@ namespace tra::cli {
 
 void AddList(CLI::App& app);
 void AddData(CLI::App& app);
+void AddTokenize(CLI::App& app);
 
 // Of `tra data`.
 void AddDataShow(CLI::App& data);
 void AddDataExport(CLI::App& data);
 void AddDataImport(CLI::App& data);
+void AddDataPrepare(CLI::App& data);
+void AddDataLearnBpe(CLI::App& data);
+void AddDataWindow(CLI::App& data);
 
 }  // namespace tra::cli
 

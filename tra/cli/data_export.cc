@@ -41,8 +41,10 @@ void AddDataExport(CLI::App& data) {
       data.add_subcommand("export", "Write examples as JSONL or text, with a head that says what they are");
   auto request = std::make_shared<Request>();
   AddTaskOptions(*command, request->choice);
-  command->add_option("--first", request->first, "number of the first example")->capture_default_str();
-  command->add_option("--count", request->count, "how many")->capture_default_str();
+  command->add_option("--first", request->first, "number of the first example")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--count", request->count, "how many")->check(CLI::NonNegativeNumber)->capture_default_str();
   command->add_option("--format", request->format, "jsonl or text")
       ->check(CLI::IsMember({"jsonl", "text"}))
       ->capture_default_str();

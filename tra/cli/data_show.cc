@@ -1,7 +1,6 @@
 // tra data show: an example with its answers marked and explained.
 #include <CLI/App.hpp>
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -83,13 +82,12 @@ void AddDataShow(CLI::App& data) {
   CLI::App* command = data.add_subcommand("show", "An example with its answers marked, and why they are the answers");
   auto request = std::make_shared<Request>();
   AddTaskOptions(*command, request->choice);
-  command->add_option("--index", request->index, "number of the example")->capture_default_str();
+  command->add_option("--index", request->index, "number of the example")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   command->add_flag("--all", request->all, "explain every answer");
   command->add_flag("--json", request->json, "for programs");
-  const std::map<std::string, Color> colors = {
-      {"auto", Color::kAuto}, {"always", Color::kAlways}, {"never", Color::kNever}};
-  command->add_option("--color", request->color, "auto, always or never")
-      ->transform(CLI::CheckedTransformer(colors, CLI::ignore_case));
+  AddColorOption(*command, request->color);
   command->footer("Example: tra data show flipflop --split sparse --index 17");
   command->callback([request] { Show(*request); });
 }

@@ -30,7 +30,7 @@ int Run(int argc, char** argv) {
   app.set_version_flag("--version", TRA_VERSION);
   app.require_subcommand(1);
   app.footer("tra COMMAND --help says more. Exit codes: 0, 1 (failed), 2 (bad usage).");
-  for (auto* add : {&tra::cli::AddList, &tra::cli::AddData}) add(app);
+  for (auto* add : {&tra::cli::AddList, &tra::cli::AddData, &tra::cli::AddTokenize}) add(app);
   try {
     if (argc == 1) {
       std::cerr << app.help();

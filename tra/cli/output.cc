@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <map>
 #include <stdexcept>
 #include <system_error>
 
@@ -46,6 +47,12 @@ void Output::Flush() {
 void Output::Finish() {
   Flush();
   if (file_) file_->Commit();
+}
+
+void AddColorOption(CLI::App& command, Color& color) {
+  const std::map<std::string, Color> values = {
+      {"auto", Color::kAuto}, {"always", Color::kAlways}, {"never", Color::kNever}};
+  command.add_option("--color", color, "auto, always or never")->transform(CLI::CheckedTransformer(values));
 }
 
 bool UseColor(Color color) {

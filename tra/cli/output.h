@@ -2,6 +2,7 @@
 #ifndef TRA_CLI_OUTPUT_H_
 #define TRA_CLI_OUTPUT_H_
 
+#include <CLI/App.hpp>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -31,6 +32,7 @@ class Output {
 
 // Of standard output.
 enum class Color : uint8_t { kAuto, kAlways, kNever };
+void AddColorOption(CLI::App& command, Color& color);
 bool UseColor(Color color);  // kAuto: on a terminal, unless NO_COLOR is set
 
 }  // namespace tra::cli

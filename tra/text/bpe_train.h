@@ -1,0 +1,21 @@
+// Training a byte-level BPE on a text.
+#ifndef TRA_TEXT_BPE_TRAIN_H_
+#define TRA_TEXT_BPE_TRAIN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "tra/text/bpe_model.h"
+
+namespace tra {
+
+// Ids: the 256 bytes in GPT-2's order, then vocabulary - 257 merges, then end of text. Again and again the pair of
+// neighbours that occurs most often within the pieces of the text becomes a token; of equal ones the one with the
+// smaller left id, then the smaller right id. The same text gives the same model on any number of threads (0: one per
+// core). Throws std::invalid_argument for a vocabulary below 257, or so large that pairs that occur twice run out.
+BpeModel TrainBpe(std::string_view text, int64_t vocabulary, size_t threads = 0);
+
+}  // namespace tra
+
+#endif  // TRA_TEXT_BPE_TRAIN_H_

@@ -1,0 +1,25 @@
+// Whether bytes are text.
+#ifndef TRA_TEXT_TEXT_CHECK_H_
+#define TRA_TEXT_TEXT_CHECK_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tra {
+
+struct TextFault {
+  size_t offset;
+  const char* what;  // and what to do about it
+};
+
+// The first byte that is NUL or not UTF-8.
+std::optional<TextFault> FindTextFault(std::string_view text);
+
+// Throws std::runtime_error that says where in `path` the fault is. `text` is what the file holds up to there at least.
+[[noreturn]] void ThrowTextFault(const std::string& path, std::string_view text, const TextFault& fault);
+
+}  // namespace tra
+
+#endif  // TRA_TEXT_TEXT_CHECK_H_

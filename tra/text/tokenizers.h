@@ -1,0 +1,28 @@
+// The table of tokenizers.
+#ifndef TRA_TEXT_TOKENIZERS_H_
+#define TRA_TEXT_TOKENIZERS_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tra/text/tokenizer.h"
+
+namespace tra {
+
+struct TokenizerKind {
+  const char* name;
+  const char* summary;
+  // From the folder that holds its files.
+  std::unique_ptr<Tokenizer> (*make)(const std::string& files);
+};
+
+const std::vector<TokenizerKind>& TokenizerKinds();
+
+// Throws std::invalid_argument for an unknown name or no folder where one is needed, std::runtime_error for files that
+// are missing, damaged or not the ones they should be.
+std::unique_ptr<Tokenizer> MakeTokenizer(const std::string& name, const std::string& files = "");
+
+}  // namespace tra
+
+#endif  // TRA_TEXT_TOKENIZERS_H_

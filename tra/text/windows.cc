@@ -1,0 +1,91 @@
+#include "tra/text/windows.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "tra/kernels/philox.h"
+
+namespace tra {
+namespace {
+
+// The last word of the counter, above those that dropout draws with under the same seed (philox.h).
+constexpr uint32_t kPhaseDraw = 16;
+constexpr uint32_t kRoundDraw = 17;  // and on, one per round
+constexpr uint32_t kRounds = 6;      // four make a good permutation of many; small domains want more
+
+uint64_t Draw(uint64_t seed, uint64_t epoch, uint32_t value, uint32_t draw) {
+  const auto words = Philox({value, static_cast<uint32_t>(epoch), static_cast<uint32_t>(epoch >> 32), draw},
+                            {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
+  return static_cast<uint64_t>(words[0]) << 32 | words[1];
+}
+
+// A permutation of [0, size) without memory: a Feistel network permutes the next power of four, and what falls outside
+// is permuted again until it falls inside. At most four times as many, so that takes four turns at most on average.
+uint64_t Permute(uint64_t value, uint64_t size, uint64_t seed, uint64_t epoch) {
+  uint32_t half_bits = 1;
+  while ((uint64_t{1} << (2 * half_bits)) < size) ++half_bits;
+  const uint64_t mask = (uint64_t{1} << half_bits) - 1;
+  do {
+    uint64_t left = value >> half_bits, right = value & mask;
+    for (uint32_t round = 0; round < kRounds; ++round) {
+      const uint64_t mixed = Draw(seed, epoch, static_cast<uint32_t>(right), kRoundDraw + round) & mask;
+      left = std::exchange(right, left ^ mixed);
+    }
+    value = left << half_bits | right;
+  } while (value >= size);
+  return value;
+}
+
+void CheckStride(int64_t token_count, int64_t length, int64_t stride) {
+  if (token_count < 2) {
+    throw std::invalid_argument("evaluation windows: a text of " + std::to_string(token_count) +
+                                " tokens has none to predict; use a longer text");
+  }
+  if (length < 1 || stride < 1 || stride > length) {
+    throw std::invalid_argument("evaluation windows: a stride of " + std::to_string(stride) + " with windows of " +
+                                std::to_string(length) + " tokens; use a stride from 1 to the length of a window");
+  }
+}
+
+}  // namespace
+
+int64_t TrainWindowsPerEpoch(int64_t token_count, int64_t length) {
+  if (length < 1)
+    throw std::invalid_argument("training windows: of " + std::to_string(length) + " tokens; use 1 or more");
+  if (token_count <= length) {
+    throw std::invalid_argument("training windows: " + std::to_string(length) + " tokens and their targets need " +
+                                std::to_string(length + 1) + " tokens, and the text has " +
+                                std::to_string(token_count) + "; use a longer text or shorter windows");
+  }
+  // One less than fits, so that it fits from every start of the first window's.
+  return std::max<int64_t>(1, token_count / length - 1);
+}
+
+int64_t TrainWindow(int64_t token_count, int64_t length, uint64_t seed, int64_t index) {
+  const int64_t windows = TrainWindowsPerEpoch(token_count, length);
+  if (index < 0) throw std::invalid_argument("training windows: index " + std::to_string(index) + "; count from 0");
+  const auto epoch = static_cast<uint64_t>(index / windows);
+  const int64_t starts = token_count - windows * length;
+  const auto start = static_cast<int64_t>(Draw(seed, epoch, 0, kPhaseDraw) % static_cast<uint64_t>(starts));
+  const uint64_t place = Permute(static_cast<uint64_t>(index % windows), static_cast<uint64_t>(windows), seed, epoch);
+  return start + static_cast<int64_t>(place) * length;
+}
+
+int64_t EvalWindowCount(int64_t token_count, int64_t length, int64_t stride) {
+  CheckStride(token_count, length, stride);
+  const int64_t beyond_first = std::max<int64_t>(0, token_count - 1 - length);
+  return 1 + beyond_first / stride + (beyond_first % stride != 0 ? 1 : 0);
+}
+
+EvalWindow GetEvalWindow(int64_t token_count, int64_t length, int64_t stride, int64_t index) {
+  const int64_t count = EvalWindowCount(token_count, length, stride);
+  if (index < 0 || index >= count) {
+    throw std::invalid_argument("evaluation windows: index " + std::to_string(index) + " of " + std::to_string(count));
+  }
+  const int64_t begin = index * stride;
+  return {begin, std::min(length, token_count - 1 - begin), index == 0 ? 0 : length - stride};
+}
+
+}  // namespace tra
