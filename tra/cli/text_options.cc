@@ -1,0 +1,39 @@
+#include "tra/cli/text_options.h"
+
+#include <iostream>
+
+#include "tra/text/corpus.h"
+#include "tra/text/token_cache.h"
+#include "tra/text/tokenizers.h"
+
+namespace tra::cli {
+
+std::unique_ptr<Tokenizer> TokenizerChoice::Make() const { return MakeTokenizer(name, files); }
+
+void AddTokenizerOptions(CLI::App& command, TokenizerChoice& choice) {
+  std::string names;
+  for (const TokenizerKind& each : TokenizerKinds()) names += (names.empty() ? "" : ", ") + std::string(each.name);
+  command.add_option("--tokenizer", choice.name, "one of " + names)->capture_default_str();
+  command.add_option("--files", choice.files, "folder with encoder.json and vocab.bpe, of gpt2 and bpe");
+}
+
+std::string CorpusChoice::CacheDirectory() const { return cache.empty() ? DefaultCacheDirectory() : cache; }
+
+TokenFile CorpusChoice::Open(const std::string& split, const Tokenizer& with) const {
+  OpenTokensOptions options;
+  options.threads = threads;
+  options.notice = [](const std::string& notice) { std::cerr << "tra: " << notice << "\n"; };
+  return OpenTokens(FindCorpus(directory).File(split), with, CacheDirectory(), options);
+}
+
+void AddCorpusOptions(CLI::App& command, CorpusChoice& choice) {
+  command
+      .add_option("corpus", choice.directory,
+                  "folder with wiki.{train,valid,test}.{raw,tokens} or {train,valid,test}.txt")
+      ->required();
+  AddTokenizerOptions(command, choice.tokenizer);
+  command.add_option("--cache", choice.cache, "folder for tokenised texts; by default $TRA_CACHE, else ~/.cache/tra");
+  command.add_option("--threads", choice.threads, "to tokenise with; all cores by default")->check(CLI::Range(1, 4096));
+}
+
+}  // namespace tra::cli

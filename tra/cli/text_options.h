@@ -1,0 +1,34 @@
+// The options by which commands choose a tokenizer and a corpus.
+#ifndef TRA_CLI_TEXT_OPTIONS_H_
+#define TRA_CLI_TEXT_OPTIONS_H_
+
+#include <CLI/App.hpp>
+#include <memory>
+#include <string>
+
+#include "tra/text/token_file.h"
+#include "tra/text/tokenizer.h"
+
+namespace tra::cli {
+
+struct TokenizerChoice {
+  std::string name = "bytes", files;
+
+  std::unique_ptr<Tokenizer> Make() const;
+};
+void AddTokenizerOptions(CLI::App& command, TokenizerChoice& choice);
+
+struct CorpusChoice {
+  std::string directory, cache;
+  size_t threads = 0;
+  TokenizerChoice tokenizer;
+
+  // Says on standard error what takes time.
+  TokenFile Open(const std::string& split, const Tokenizer& with) const;
+  std::string CacheDirectory() const;
+};
+void AddCorpusOptions(CLI::App& command, CorpusChoice& choice);
+
+}  // namespace tra::cli
+
+#endif  // TRA_CLI_TEXT_OPTIONS_H_
