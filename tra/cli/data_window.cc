@@ -1,5 +1,6 @@
 // tra data window: a stretch of text as a model sees it.
 #include <CLI/App.hpp>
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,17 +21,13 @@ struct Request {
   Color color = Color::kAuto;
 };
 
-// Newlines and other controls so that they can be seen.
+// Controls so that they can be seen.
 std::string Visible(std::string_view bytes) {
   std::string text;
   for (const char c : bytes) {
-    if (c == '\n') {
-      text += "\\n";
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      text += "\\t";
-    } else {
-      text += c;
-    }
+    char code[8];
+    std::snprintf(code, sizeof(code), "\\x%02x", static_cast<unsigned>(c));
+    text += c == '\n' ? "\\n" : static_cast<unsigned char>(c) < 0x20 ? code : std::string(1, c);
   }
   return text;
 }
