@@ -19,9 +19,9 @@ std::vector<std::string> NamesOf(const std::string& split) {
   return {"wiki." + split + ".raw", "wiki." + split + ".tokens", split + ".txt"};
 }
 
-std::string NamesInWords(const std::string& split) {
+std::string NamesInWords(const std::string& split, const std::string& last = "and") {
   const std::vector<std::string> names = NamesOf(split);
-  return names[0] + ", " + names[1] + " and " + names[2];
+  return names[0] + ", " + names[1] + " " + last + " " + names[2];
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ const std::string& Corpus::File(const std::string& split) const {
 Corpus FindCorpus(const std::string& directory) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(directory, ignored)) {
-    throw std::runtime_error(directory + ": no such directory; name one that holds " + NamesInWords("train"));
+    throw std::runtime_error(directory + ": no such directory; name one that holds " + NamesInWords("train", "or"));
   }
   Corpus corpus{directory, {}};
   for (const std::string& split : Splits()) {
