@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/base/files.h"
 #include "tests/text/texts.h"
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <thread>
 #include <utility>
@@ -120,6 +121,7 @@ TEST(BpeTokenizer, ThreadsMayShareIt) {
   const Ids want = tokenizer.Encode(text);
   std::vector<Ids> got(8);
   std::vector<std::thread> threads;
+  threads.reserve(got.size());
   for (Ids& ids : got) {
     threads.emplace_back([&] {
       for (int i = 0; i < 20; ++i) ids = tokenizer.Encode(text);

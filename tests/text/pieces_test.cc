@@ -25,6 +25,8 @@ std::string Utf8(uint32_t code) {
           static_cast<char>(0x80 | (code & 0x3F))};
 }
 
+std::string ThreeAndAWord(const std::string& c) { return c + c + c + "x"; }
+
 TEST(Pieces, AreWordsNumbersAndTheRestWithASpaceBefore) {
   EXPECT_EQ(Split(""), Strings{});
   EXPECT_EQ(Split("Hello world"), (Strings{"Hello", " world"}));
@@ -56,9 +58,9 @@ TEST(Pieces, SpacesAreThoseOfUnicodeAndNoOthers) {
     for (const uint32_t code : spaces) {
       SCOPED_TRACE(code);
       const std::string c = Utf8(code);
-      // A run of three and a word: two, and then one that only U+0020 gives to the word.
+      // Two, and then one that only U+0020 gives to the word.
       const Strings want = code == ' ' ? Strings{c + c, c + "x"} : Strings{c + c, c, "x"};
-      EXPECT_EQ(Split(c + c + c + "x", engine), want);
+      EXPECT_EQ(Split(ThreeAndAWord(c), engine), want);
       EXPECT_EQ(Split("!" + c, engine), (Strings{"!", c}));
     }
     for (const uint32_t code : others) {

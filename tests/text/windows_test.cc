@@ -77,7 +77,7 @@ TEST(TrainWindow, AllOrdersAreAboutAsLikely) {
     ++orders[begins];
   }
   EXPECT_EQ(orders.size(), 6u);
-  for (const auto& [order, count] : orders) EXPECT_NEAR(count, kEpochs / 6, 150);  // five standard deviations are 144
+  for (const auto& [order, count] : orders) EXPECT_NEAR(count, kEpochs / 6.0, 150);  // five standard deviations are 144
 }
 
 TEST(TrainWindow, FirstWindowOfAnEpochIsAnywhere) {
@@ -89,7 +89,7 @@ TEST(TrainWindow, FirstWindowOfAnEpochIsAnywhere) {
     const std::vector<int64_t> begins = Epoch(count, length, 5, epoch);
     ++counts[static_cast<size_t>((begins[0] - *std::min_element(begins.begin(), begins.end())) / length)];
   }
-  for (const int count : counts) EXPECT_NEAR(count, kEpochs / 37, 120);  // five standard deviations are 115
+  for (const int count : counts) EXPECT_NEAR(count, kEpochs / 37.0, 120);  // five standard deviations are 115
 }
 
 TEST(TrainWindow, CountsFarBeyondWhatAnyoneTrains) {

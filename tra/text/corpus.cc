@@ -24,6 +24,12 @@ std::string NamesInWords(const std::string& split, const std::string& last = "an
   return names[0] + ", " + names[1] + " " + last + " " + names[2];
 }
 
+[[noreturn]] void ThrowTwo(const std::string& directory, const std::string& split, const std::string& one,
+                           const std::string& other) {
+  throw std::runtime_error(directory + ": has two " + split + " texts, " + one + " and " + other +
+                           "; leave one of them there");
+}
+
 }  // namespace
 
 const std::string& Corpus::File(const std::string& split) const {
@@ -49,10 +55,7 @@ Corpus FindCorpus(const std::string& directory) {
       const std::string path = (std::filesystem::path(directory) / name).string();
       if (!std::filesystem::exists(path, ignored)) continue;
       const auto [known, is_first] = corpus.files.emplace(split, path);
-      if (!is_first) {
-        throw std::runtime_error(directory + ": has two " + split + " texts, " + known->second + " and " + path +
-                                 "; leave one of them there");
-      }
+      if (!is_first) ThrowTwo(directory, split, known->second, path);
     }
   }
   if (corpus.files.empty()) {

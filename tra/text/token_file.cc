@@ -108,7 +108,7 @@ void TokenFileWriter::Add(const std::vector<int32_t>& ids) {
   tokens_ += static_cast<int64_t>(ids.size());
 }
 
-void TokenFileWriter::Commit(TokenFileInfo info) {
+void TokenFileWriter::Commit(const TokenFileInfo& info) {
   Header header{};
   std::memcpy(header.magic, kMagic, sizeof(kMagic));
   header.version = kVersion;
