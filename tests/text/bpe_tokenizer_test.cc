@@ -107,6 +107,14 @@ TEST(BpeTokenizer, WordsThatShareAPlaceInTheCacheAreToldApart) {
   EXPECT_EQ(tokenizer.Decode(first), text);
 }
 
+TEST(BpeTokenizer, WordsOfManyIdsAreTheSameWhenSeenAgain) {
+  const BpeTokenizer tokenizer("bpe", SmallBpe());
+  for (size_t size = 1; size < 50; ++size) {
+    const std::string word(size, 'Q');  // of which there are no merges
+    for (int time = 0; time < 2; ++time) ASSERT_EQ(tokenizer.Decode(tokenizer.Encode(word)), word);
+  }
+}
+
 TEST(BpeTokenizer, LongPiecesTakeLittleMoreThanLinearTime) {
   const BpeTokenizer tokenizer("bpe", TrainBpe(std::string(1 << 16, 'a'), 260));
   const std::string text(2'000'001, 'a');
