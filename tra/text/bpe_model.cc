@@ -1,10 +1,12 @@
 #include "tra/text/bpe_model.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <system_error>
 #include <unordered_map>
+#include <utility>
 
 #include "tra/base/atomic_file.h"
 

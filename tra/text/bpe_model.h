@@ -19,7 +19,7 @@ struct BpeModel {
   std::vector<std::string> tokens;      // by id, their bytes
   std::array<int32_t, 256> byte_ids{};  // by byte
   std::vector<Merge> merges;            // best first; parts are bytes or results of earlier merges
-  std::optional<int32_t> end_of_text;   // "<|endoftext|>", which no merge makes
+  std::optional<int32_t> end_of_text;   // "<|endoftext|>", which no text gives
 };
 
 constexpr char kEncoderFile[] = "encoder.json";  // {"token": id, ...}

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <functional>
+#include <utility>
 
 #include "tra/base/checksum.h"
 #include "tra/text/pieces.h"

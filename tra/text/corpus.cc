@@ -19,9 +19,15 @@ std::vector<std::string> NamesOf(const std::string& split) {
   return {"wiki." + split + ".raw", "wiki." + split + ".tokens", split + ".txt"};
 }
 
-std::string NamesInWords(const std::string& split) {
+std::string NamesInWords(const std::string& split, const std::string& last = "and") {
   const std::vector<std::string> names = NamesOf(split);
-  return names[0] + ", " + names[1] + " and " + names[2];
+  return names[0] + ", " + names[1] + " " + last + " " + names[2];
+}
+
+[[noreturn]] void ThrowTwo(const std::string& directory, const std::string& split, const std::string& one,
+                           const std::string& other) {
+  throw std::runtime_error(directory + ": has two " + split + " texts, " + one + " and " + other +
+                           "; leave one of them there");
 }
 
 }  // namespace
@@ -41,7 +47,7 @@ const std::string& Corpus::File(const std::string& split) const {
 Corpus FindCorpus(const std::string& directory) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(directory, ignored)) {
-    throw std::runtime_error(directory + ": no such directory; name one that holds " + NamesInWords("train"));
+    throw std::runtime_error(directory + ": no such directory; name one that holds " + NamesInWords("train", "or"));
   }
   Corpus corpus{directory, {}};
   for (const std::string& split : Splits()) {
@@ -49,10 +55,7 @@ Corpus FindCorpus(const std::string& directory) {
       const std::string path = (std::filesystem::path(directory) / name).string();
       if (!std::filesystem::exists(path, ignored)) continue;
       const auto [known, is_first] = corpus.files.emplace(split, path);
-      if (!is_first) {
-        throw std::runtime_error(directory + ": has two " + split + " texts, " + known->second + " and " + path +
-                                 "; leave one of them there");
-      }
+      if (!is_first) ThrowTwo(directory, split, known->second, path);
     }
   }
   if (corpus.files.empty()) {

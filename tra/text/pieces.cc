@@ -8,14 +8,17 @@ namespace tra {
 namespace {
 
 // 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+ as OpenAI published it, with \s spelt out:
-// in GPT-2's code it is Unicode's White_Space, in PCRE2 it has U+180E too.
-#define TRA_SPACES R"(\t-\r \x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000})"
-constexpr char kPattern[] = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\p{L}\p{N})" TRA_SPACES R"(]+|[)"  //
-    TRA_SPACES R"(]+(?![^)" TRA_SPACES R"(])|[)" TRA_SPACES R"(]+)";
-#undef TRA_SPACES
+// in GPT-2's code it is Unicode's White_Space, in PCRE2 that of ASCII or, if asked for Unicode's, U+180E as well.
+const std::string& Pattern() {
+  static const std::string kSpaces =
+      R"(\t-\r \x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000})";
+  static const std::string kPattern = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^)" + kSpaces +
+                                      R"(\p{L}\p{N}]+|[)" + kSpaces + "]+(?![^" + kSpaces + "])|[" + kSpaces + "]+";
+  return kPattern;
+}
 
 struct Splitter {
-  Pcre2Code code = CompilePcre2(kPattern, PCRE2_UTF | PCRE2_ANCHORED);
+  Pcre2Code code = CompilePcre2(Pattern(), PCRE2_UTF | PCRE2_ANCHORED);
   bool jit = false;
 
   Splitter() {
@@ -72,6 +75,6 @@ bool Pieces::Next(std::string_view& piece) {
   return true;
 }
 
-std::string Pieces::Rule() { return std::string(kPattern) + " in Unicode " + Pcre2UnicodeVersion(); }
+std::string Pieces::Rule() { return Pattern() + " in Unicode " + Pcre2UnicodeVersion(); }
 
 }  // namespace tra

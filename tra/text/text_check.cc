@@ -11,7 +11,7 @@ std::optional<TextFault> FindTextFault(std::string_view text) {
   const size_t nul = text.find('\0');
   const Pcre2Match match = NewPcre2Match();
   const size_t valid = ValidUtf8Prefix(text, *match);
-  if (nul < valid) return TextFault{nul, "has a NUL byte, so it is not text; name a file of plain text"};
+  if (nul < valid) return TextFault{nul, "is NUL, so this is not text; name a file of plain text"};
   if (valid < text.size()) {
     return TextFault{valid,
                      "is not UTF-8; convert it, for example with iconv -f LATIN1 -t UTF-8, or name another file"};

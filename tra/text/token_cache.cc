@@ -70,7 +70,7 @@ std::optional<TextFault> Tokenize(std::string_view text, const Tokenizer& tokeni
     }
   }
   if (text.back() != '\n') ++info.lines;
-  writer.Commit(std::move(info));
+  writer.Commit(info);
   return std::nullopt;
 }
 
@@ -109,9 +109,9 @@ std::string DefaultCacheDirectory() {
     const char* value = std::getenv(name);
     return value == nullptr ? "" : value;
   };
-  if (const std::string own = set("TRA_CACHE"); !own.empty()) return own;
-  if (const std::string all = set("XDG_CACHE_HOME"); !all.empty()) return all + "/tra";
-  if (const std::string home = set("HOME"); !home.empty()) return home + "/.cache/tra";
+  if (std::string own = set("TRA_CACHE"); !own.empty()) return own;
+  if (std::string all = set("XDG_CACHE_HOME"); !all.empty()) return all + "/tra";
+  if (std::string home = set("HOME"); !home.empty()) return home + "/.cache/tra";
   throw std::runtime_error("no place for tokenised texts: set TRA_CACHE to a directory, or HOME");
 }
 

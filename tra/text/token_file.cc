@@ -1,6 +1,5 @@
 #include "tra/text/token_file.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <stdexcept>
@@ -44,7 +43,7 @@ TokenFile::TokenFile(const std::string& path) : file_(path) {
     throw std::runtime_error(path + ": " + what + "; delete it, and it is made again");
   };
   Header header{};
-  std::memcpy(&header, bytes.data(), std::min(bytes.size(), sizeof(header)));
+  bytes.copy(reinterpret_cast<char*>(&header), sizeof(header));  // or as much as there is
   if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0) fail("is not a file of token ids");
   if (header.version != kVersion) {
     fail("is of version " + std::to_string(header.version) + ", not " + std::to_string(kVersion));
@@ -108,7 +107,7 @@ void TokenFileWriter::Add(const std::vector<int32_t>& ids) {
   tokens_ += static_cast<int64_t>(ids.size());
 }
 
-void TokenFileWriter::Commit(TokenFileInfo info) {
+void TokenFileWriter::Commit(const TokenFileInfo& info) {
   Header header{};
   std::memcpy(header.magic, kMagic, sizeof(kMagic));
   header.version = kVersion;

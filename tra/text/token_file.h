@@ -47,7 +47,7 @@ class TokenFileWriter {
   TokenFileWriter(const std::string& path, int64_t vocabulary);
 
   void Add(const std::vector<int32_t>& ids);
-  void Commit(TokenFileInfo info);  // tokens and id_bytes are known here
+  void Commit(const TokenFileInfo& info);  // tokens and id_bytes are known here
 
  private:
   AtomicFile file_;
