@@ -170,7 +170,7 @@ TEST(Table, UnknownNamesListTheKnownOnes) {
     FAIL() << "found";
   } catch (const std::invalid_argument& error) {
     EXPECT_STREQ(error.what(),
-                 "model: unknown attention 'alibi'; there are nope, ape, rel, rope, label, fot, diff, cope, tra");
+                 "unknown attention 'alibi'; there are nope, ape, rel, rope, label, fot, diff, cope, tra");
   }
 }
 

@@ -18,10 +18,10 @@ int main() {
   // 0 1 2 3 4 5 0 1 2 ...: the next symbol is the target.
   const at::Tensor tokens = at::arange(64).remainder(6).unsqueeze(0);
   const at::Tensor targets = at::arange(1, 65).remainder(6).unsqueeze(0);
-  for (uint64_t step = 0; step < 60; ++step) {
+  for (uint64_t step = 0; step < 200; ++step) {
     const tra::CrossEntropySum sum = model.Loss(tokens, targets, {/*seed=*/step});
     sum.loss.backward();
-    optimizer.Step(/*lr=*/1e-2, 1.0 / static_cast<double>(sum.supervised));
+    optimizer.Step(/*lr=*/2e-3, 1.0 / static_cast<double>(sum.supervised));
     optimizer.ZeroGrad();
   }
   tra::SaveModel(model, "model.safetensors");
