@@ -24,6 +24,7 @@ asan: setup
 bench: build
 	build/release/bench/attention_bench
 	build/release/bench/step_bench
+	build/release/bench/data_bench
 
 format: setup
 	git ls-files '*.cc' '*.h' | xargs clang-format -i
