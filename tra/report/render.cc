@@ -1,0 +1,22 @@
+#include "tra/report/render.h"
+
+#include "tra/base/names.h"
+#include "tra/report/renderers.h"
+
+namespace tra {
+
+const std::vector<TableFormat>& TableFormats() {
+  static const std::vector<TableFormat> kFormats = {
+      {"md", "Markdown", &RenderMarkdown},
+      {"latex", "LaTeX; needs the packages booktabs and adjustbox", &RenderLatex},
+      {"csv", "a line per number, every digit", &RenderCsv},
+      {"json", "everything", &RenderJson},
+  };
+  return kFormats;
+}
+
+std::string RenderTables(const std::vector<Table>& tables, const std::string& format) {
+  return FindNamed("table format", format, TableFormats()).render(tables);
+}
+
+}  // namespace tra

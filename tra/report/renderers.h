@@ -1,0 +1,22 @@
+// The renderers, for the table of formats.
+#ifndef TRA_REPORT_RENDERERS_H_
+#define TRA_REPORT_RENDERERS_H_
+
+#include <string>
+#include <vector>
+
+#include "tra/report/tables.h"
+
+namespace tra {
+
+// To be read.
+std::string RenderMarkdown(const std::vector<Table>& tables);
+std::string RenderLatex(const std::vector<Table>& tables);
+
+// To be computed with: every digit, in the same units.
+std::string RenderCsv(const std::vector<Table>& tables);
+std::string RenderJson(const std::vector<Table>& tables);
+
+}  // namespace tra
+
+#endif  // TRA_REPORT_RENDERERS_H_

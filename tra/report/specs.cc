@@ -1,0 +1,97 @@
+#include "tra/report/specs.h"
+
+#include <algorithm>
+#include <cctype>
+#include <tuple>
+
+namespace tra {
+namespace {
+
+std::vector<TableSpec> MakePaperTables() {
+  const auto em = [](const char* label, const char* task, const char* split, const char* group = "") {
+    return LineSpec{label, {task, split, group, 0, "em"}};
+  };
+  std::vector<TableSpec> tables = {
+      {"table1",
+       "Exact match of whole sequences in percent, higher is better",
+       {em("Flip-flop IID", "flipflop", "iid"), em("Flip-flop OOD (dense)", "flipflop", "dense"),
+        em("Flip-flop OOD (sparse)", "flipflop", "sparse"),  //
+        em("Induct IID (1-50)", "induct", "iid"), em("Induct OOD (51-100)", "induct", "51-100"),
+        em("Induct OOD (101-200)", "induct", "101-200"), em("Induct OOD (201-300)", "induct", "201-300"),
+        em("Copy IID (1-50)", "copy", "iid"), em("Copy OOD (51-100)", "copy", "51-100"),
+        em("Copy OOD (101-200)", "copy", "101-200"), em("Copy OOD (201-300)", "copy", "201-300")}},
+      {"table2",
+       "Flip-Flop++ by instruction, lengths 51-500: exact match in percent, higher is better",
+       {em("After first match", "flipflop++", "51-500", "after-first"),
+        em("After last match", "flipflop++", "51-500", "after-last"),
+        em("Before first match", "flipflop++", "51-500", "before-first"),
+        em("Before last match", "flipflop++", "51-500", "before-last")}},
+      {"table3",
+       "Test perplexity per token in windows of 128 tokens, lower is better",
+       {{"Perplexity", {"text", "test", "", 128, "ppl_token"}}}},
+      {"windows", "Test perplexity by window, lower is better", {}},
+  };
+  for (const char* metric : {"ppl_token", "ppl_word"}) {
+    for (int64_t window = 128; window <= 4096; window *= 2) {
+      const std::string unit = metric == std::string("ppl_token") ? "per token" : "per word";
+      tables.back().lines.push_back(
+          {"Window " + std::to_string(window) + ", " + unit, {"text", "test", "", window, metric}});
+    }
+  }
+  return tables;
+}
+
+// 51-100 before 101-200: digits that stand together are a number.
+bool NaturallyBefore(const std::string& a, const std::string& b) {
+  const auto digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+  size_t i = 0, j = 0;
+  while (i < a.size() && j < b.size()) {
+    size_t a_digits = 0, b_digits = 0;
+    while (i + a_digits < a.size() && digit(a[i + a_digits])) ++a_digits;
+    while (j + b_digits < b.size() && digit(b[j + b_digits])) ++b_digits;
+    // A number of more digits is larger; leading zeros are nobody's habit here.
+    if (a_digits > 0 && b_digits > 0 && a_digits != b_digits) return a_digits < b_digits;
+    if (a[i] != b[j]) return a[i] < b[j];
+    ++i, ++j;
+  }
+  return a.size() - i < b.size() - j;
+}
+
+bool Before(const Measure& a, const Measure& b) {
+  if (a.task != b.task) return NaturallyBefore(a.task, b.task);
+  if (a.metric != b.metric) return a.metric < b.metric;
+  if (a.split != b.split) return NaturallyBefore(a.split, b.split);
+  if (a.group != b.group) return NaturallyBefore(a.group, b.group);
+  return a.window < b.window;
+}
+
+std::string Describe(const Measure& measure) {
+  std::string text = measure.task + " " + measure.split;
+  if (!measure.group.empty()) text += " " + measure.group;
+  if (measure.window > 0) text += ", window " + std::to_string(measure.window);
+  const std::string title = FindMetric(measure.metric).title;
+  return text + ": " + (title.empty() ? measure.metric : title);
+}
+
+}  // namespace
+
+const std::vector<TableSpec>& PaperTables() {
+  static const std::vector<TableSpec> kTables = MakePaperTables();
+  return kTables;
+}
+
+TableSpec GenericTable(const std::vector<RunResults>& runs) {
+  std::vector<Measure> measures;
+  for (const RunResults& run : runs) {
+    for (const ResultRow& row : run.rows) {
+      measures.push_back({run.task, row.split, row.group, row.window, row.metric});
+    }
+  }
+  std::sort(measures.begin(), measures.end(), Before);
+  measures.erase(std::unique(measures.begin(), measures.end()), measures.end());
+  TableSpec table = {"all", "All results", {}};
+  for (const Measure& measure : measures) table.lines.push_back({Describe(measure), measure});
+  return table;
+}
+
+}  // namespace tra

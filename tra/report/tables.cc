@@ -1,0 +1,213 @@
+#include "tra/report/tables.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+namespace tra {
+namespace {
+
+struct InPaperOrder {
+  bool operator()(const Column& a, const Column& b) const {
+    const auto key = [](const Column& column) {
+      return std::make_tuple(PaperOrder(column.attention), std::cref(column.attention), std::cref(column.label));
+    };
+    return key(a) < key(b);
+  }
+};
+
+Column ColumnOf(const RunResults& run) { return {run.attention, run.label}; }
+
+const ResultRow* FindRow(const RunResults& run, const Measure& measure) {
+  for (const ResultRow& row : run.rows) {
+    if (measure == Measure{run.task, row.split, row.group, row.window, row.metric}) return &row;
+  }
+  return nullptr;
+}
+
+// A mean over them would count one seed twice.
+void RefuseDuplicates(const std::vector<RunResults>& runs) {
+  std::map<std::tuple<std::string, std::string, std::string, uint64_t>, std::string> files;
+  for (const RunResults& run : runs) {
+    const auto [first, is_new] = files.emplace(std::tie(run.task, run.attention, run.label, run.seed), run.file);
+    if (is_new) continue;
+    const auto [a, b] = std::minmax(first->second, run.file);
+    throw std::invalid_argument(a + " and " + b + ": both are task '" + run.task + "', attention '" + run.attention +
+                                "', label '" + run.label + "', seed " + std::to_string(run.seed) +
+                                "; leave one out, or tell them apart by label");
+  }
+}
+
+void MarkBest(TableLine& line) {
+  const Metric& metric = FindMetric(line.measure.metric);
+  if (metric.better == Better::kUnknown) return;
+  std::vector<double> means;
+  size_t filled = 0;
+  for (const Cell& cell : line.cells) {
+    if (cell.summary.n == 0) continue;
+    ++filled;
+    if (std::isfinite(cell.summary.mean)) means.push_back(cell.summary.mean);
+  }
+  if (filled < 2 || means.empty()) return;  // best of one says nothing
+  const auto [lowest, highest] = std::minmax_element(means.begin(), means.end());
+  const std::string best = Printed(metric.better == Better::kHigher ? *highest : *lowest, metric.decimals);
+  for (Cell& cell : line.cells) {
+    cell.best = cell.summary.n > 0 && Printed(cell.summary.mean, metric.decimals) == best;
+  }
+}
+
+using Columns = std::set<Column, InPaperOrder>;
+
+std::string ToText(const std::string& value) { return value; }
+std::string ToText(int64_t value) { return std::to_string(value); }
+
+// "1000 (RoPE), 2000 (FoT, TRA)": who has which.
+template <typename Value>
+std::string WhoHasWhich(const std::map<Value, Columns>& columns_by_value) {
+  std::string text;
+  for (const auto& [value, columns] : columns_by_value) {
+    std::string titles;
+    for (const Column& column : columns) titles += (titles.empty() ? "" : ", ") + column.Title();
+    text += (text.empty() ? "" : ", ") + ToText(value) + " (" + titles + ")";
+  }
+  return text;
+}
+
+// Runs that stopped early, or are looked at before their end.
+void NoteSteps(const std::vector<const RunResults*>& runs, Table& table) {
+  std::map<std::string, std::map<int64_t, Columns>> tasks;
+  for (const RunResults* run : runs) tasks[run->task][run->step].insert(ColumnOf(*run));
+  for (const auto& [task, steps] : tasks) {
+    if (steps.size() > 1) table.footnotes.push_back(task + ": runs are at different steps: " + WhoHasWhich(steps));
+  }
+}
+
+// Perplexities under different tokenizers or strides are different quantities, so a table that does not say which, or
+// sets them side by side in silence, would mislead.
+void SayContext(const std::vector<const RunResults*>& runs, Table& table) {
+  std::vector<std::string> keys = {"tokenizer", "stride"};
+  std::set<std::string> others;
+  for (const RunResults* run : runs) {
+    for (const auto& [key, value] : run->context.items()) others.insert(key);
+  }
+  for (const std::string& key : keys) others.erase(key);
+  keys.insert(keys.end(), others.begin(), others.end());
+  for (const std::string& key : keys) {
+    std::map<std::string, Columns> values;
+    for (const RunResults* run : runs) {
+      const auto found = run->context.find(key);
+      const std::string value = found == run->context.end() ? "not said"
+                                : found->is_string()        ? found->get<std::string>()
+                                                            : found->dump();
+      values[value].insert(ColumnOf(*run));
+    }
+    if (values.size() == 1) {
+      table.caption += "; " + key + " " + values.begin()->first;
+    } else {
+      table.footnotes.push_back("numbers compare only under the same " + key + ": " + WhoHasWhich(values));
+    }
+  }
+}
+
+void SaySeeds(Table& table) {
+  int64_t lowest = INT64_MAX, highest = 0;
+  for (const TableLine& line : table.lines) {
+    for (const Cell& cell : line.cells) {
+      if (cell.summary.n == 0) continue;
+      lowest = std::min(lowest, cell.summary.n);
+      highest = std::max(highest, cell.summary.n);
+    }
+  }
+  table.n_in_cells = lowest < highest;
+  if (highest == 0) {
+    table.caption += "; no results";
+  } else if (highest == 1) {
+    table.caption += "; one seed, n=1";
+  } else {
+    table.caption += "; mean ± std over seeds, n=";
+    if (table.n_in_cells) table.caption += std::to_string(lowest) + " to ";
+    table.caption += std::to_string(highest);
+  }
+}
+
+void AddPaper(Table& table) {
+  bool any = false, windows = false, labels = false;
+  for (TableLine& line : table.lines) {
+    std::vector<std::optional<PaperValue>> values;
+    values.reserve(table.columns.size());
+    for (const Column& column : table.columns) values.push_back(FindPaperValue(line.measure, column.attention));
+    const auto there = [](const auto& value) { return value.has_value(); };
+    if (std::none_of(values.begin(), values.end(), there)) continue;
+    line.paper = std::move(values);
+    any = true;
+    windows = windows || line.measure.window > 0;
+  }
+  if (!any) return;
+  for (const Column& column : table.columns) labels = labels || !column.label.empty();
+  std::string note = "paper: mean ± std over " + std::to_string(kPaperSeeds) + " seeds as published";
+  if (labels) note += ", of the attention whatever our label";
+  if (windows) note += "; perplexity of WikiText-103 in tokens of GPT-2";
+  table.footnotes.push_back(note);
+}
+
+}  // namespace
+
+std::string Column::Title() const {
+  const size_t order = PaperOrder(attention);
+  const std::string name = order < kPaperAttentions.size() ? kPaperAttentions[order].title : attention;
+  return label.empty() ? name : name + " (" + label + ")";
+}
+
+Table BuildTable(const TableSpec& spec, const std::vector<RunResults>& runs, const TableOptions& options) {
+  RefuseDuplicates(runs);
+  std::map<Column, std::vector<std::vector<double>>, InPaperOrder> values;  // by column and line, of all seeds
+  std::vector<const RunResults*> used, used_with_windows;
+  for (const RunResults& run : runs) {
+    bool is_used = false, has_windows = false;
+    for (size_t line = 0; line < spec.lines.size(); ++line) {
+      const Measure& measure = spec.lines[line].measure;
+      const ResultRow* row = FindRow(run, measure);
+      if (row == nullptr) continue;
+      auto& lines = values[ColumnOf(run)];
+      lines.resize(spec.lines.size());
+      lines[line].push_back(row->value * FindMetric(measure.metric).scale);
+      is_used = true;
+      has_windows = has_windows || measure.window > 0;
+    }
+    if (is_used) used.push_back(&run);
+    if (has_windows) used_with_windows.push_back(&run);
+  }
+
+  Table table;
+  table.name = spec.name;
+  table.caption = spec.title;
+  for (const auto& [column, lines] : values) table.columns.push_back(column);
+  for (size_t at = 0; at < spec.lines.size(); ++at) {
+    TableLine line = {spec.lines[at].label, spec.lines[at].measure, {}, {}};
+    for (const auto& [column, lines] : values) line.cells.push_back({Summarize(lines[at]), false});
+    MarkBest(line);
+    table.lines.push_back(std::move(line));
+  }
+  SaySeeds(table);
+  if (!used_with_windows.empty()) SayContext(used_with_windows, table);
+  NoteSteps(used, table);
+  if (options.paper) AddPaper(table);
+  return table;
+}
+
+std::string Printed(double value, int decimals) {
+  if (std::isnan(value)) return "nan";  // to_chars tells -nan from nan
+  constexpr double kWide = 1e6;         // a diverged perplexity may have hundreds of digits
+  std::array<char, 64> text{};
+  const auto format = std::abs(value) < kWide ? std::chars_format::fixed : std::chars_format::scientific;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value, format, decimals);
+  return {text.data(), end.ptr};
+}
+
+}  // namespace tra

@@ -1,0 +1,59 @@
+// Results of many runs as a table: attentions side by side, a mean over seeds in each cell.
+#ifndef TRA_REPORT_TABLES_H_
+#define TRA_REPORT_TABLES_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tra/report/measure.h"
+#include "tra/report/paper.h"
+#include "tra/report/results.h"
+#include "tra/report/specs.h"
+#include "tra/report/summary.h"
+
+namespace tra {
+
+struct Column {
+  std::string attention, label;
+
+  std::string Title() const;  // as the paper writes it, and the label if there is one: "TRA (wide)"
+};
+
+// In the unit of the line's metric: exact match in percent.
+struct Cell {
+  Summary summary;  // over seeds; n = 0 where no run has the number
+  bool best = false;
+};
+
+struct TableLine {
+  std::string label;
+  Measure measure;
+  std::vector<Cell> cells;  // by column
+  // By column; empty if not asked for or the paper has no such line. Of the attention, whatever the label of ours.
+  std::vector<std::optional<PaperValue>> paper;
+};
+
+// Plain text: renderers escape it.
+struct Table {
+  std::string name, caption;
+  std::vector<Column> columns;  // those with results: in the paper's order, others after them
+  std::vector<TableLine> lines;
+  std::vector<std::string> footnotes;
+  bool n_in_cells = false;  // because it differs
+};
+
+struct TableOptions {
+  bool paper = false;  // with the paper's numbers under ours
+};
+
+// Does not depend on the order of the runs. Two runs of the same task, attention, label and seed throw
+// std::invalid_argument that begins with the files of both.
+Table BuildTable(const TableSpec& spec, const std::vector<RunResults>& runs, const TableOptions& options);
+
+// As it stands in a table: values that print alike are equally good. "nan" and "inf" are printed as such.
+std::string Printed(double value, int decimals);
+
+}  // namespace tra
+
+#endif  // TRA_REPORT_TABLES_H_
