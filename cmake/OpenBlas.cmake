@@ -1,3 +1,4 @@
+include_guard(GLOBAL)
 # Debian's OpenBLAS comes with threads of its own (pthread) or with OpenMP's, which are LibTorch's too. Two sets of threads
 # on the same cores wait for each other: a mini step took 1.1 to 1.3 times as long. LibTorch asks for libblas.so.3,
 # which asks for libopenblas.so.0; a program that has loaded the OpenMP flavour of it before gives LibTorch that one.

@@ -9,7 +9,7 @@ packages=(
   libtorch-dev libgloo-dev libprotobuf-dev            # tensors; Debian's Torch CMake files ask for all three
   libopenblas-openmp-dev                              # products of the models, on the same threads as LibTorch
   libhwy-dev                                          # SIMD with run-time dispatch
-  libcli11-dev nlohmann-json3-dev                     # command lines, JSON
+  libcli11-dev nlohmann-json3-dev libtomlplusplus-dev # command lines, JSON, TOML
   libpcre2-dev libssl-dev                             # the tokenizers' splitting pattern, checksums
   libgtest-dev                                        # tests
   python3-dev python3-torch python3-numpy             # the Python door and its tests

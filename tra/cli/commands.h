@@ -10,6 +10,8 @@ namespace tra::cli {
 void AddList(CLI::App& app);
 void AddData(CLI::App& app);
 void AddTokenize(CLI::App& app);
+void AddTrain(CLI::App& app, int& exit_code);
+void AddEval(CLI::App& app);
 
 // Of `tra data`.
 void AddDataShow(CLI::App& data);

@@ -29,8 +29,11 @@ int Run(int argc, char** argv) {
   CLI::App app("Threshold Relative Attention: attention that generalises to lengths never seen in training.", "tra");
   app.set_version_flag("--version", TRA_VERSION);
   app.require_subcommand(1);
-  app.footer("tra COMMAND --help says more. Exit codes: 0, 1 (failed), 2 (bad usage).");
-  for (auto* add : {&tra::cli::AddList, &tra::cli::AddData, &tra::cli::AddTokenize}) add(app);
+  app.footer("tra COMMAND --help says more. Exit codes: 0, 1 (failed), 2 (bad usage), 3 (stopped on request).");
+  int exit_code = 0;
+  using namespace tra::cli;
+  AddTrain(app, exit_code);
+  for (auto* add : {&AddEval, &AddList, &AddData, &AddTokenize}) add(app);
   try {
     if (argc == 1) {
       std::cerr << app.help();
@@ -38,7 +41,7 @@ int Run(int argc, char** argv) {
     }
     CheckCommand(app, argc, argv);
     app.parse(argc, argv);
-    return 0;
+    return exit_code;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kBadUsage;
   } catch (const std::invalid_argument& error) {

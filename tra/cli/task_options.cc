@@ -4,7 +4,6 @@
 #include <stdexcept>
 
 namespace tra::cli {
-namespace {
 
 Range ParseLengths(const std::string& text) {
   Range range;
@@ -21,8 +20,6 @@ Range ParseLengths(const std::string& text) {
   }
   return range;
 }
-
-}  // namespace
 
 GeneratedExamples TaskChoice::Examples() const {
   TaskOptions all = options;

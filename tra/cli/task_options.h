@@ -20,6 +20,9 @@ struct TaskChoice {
   GeneratedExamples Examples() const;
 };
 
+// "51-100" or "300". Throws std::invalid_argument.
+Range ParseLengths(const std::string& text);
+
 void AddTaskOptions(CLI::App& command, TaskChoice& choice);
 
 }  // namespace tra::cli

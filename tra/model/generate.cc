@@ -9,6 +9,7 @@
 #include <string>
 
 #include "tra/kernels/philox.h"
+#include "tra/model/evaluation_mode.h"
 
 namespace tra {
 namespace {
@@ -21,19 +22,6 @@ double Uniform(uint64_t seed, uint64_t sequence, uint64_t position) {
                             {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
   return static_cast<double>((static_cast<uint64_t>(words[0]) << 21) ^ (words[1] >> 11)) * 0x1p-53;
 }
-
-// Restores the mode on the way out, errors included.
-class EvaluationMode {
- public:
-  explicit EvaluationMode(Decoder& model) : model_(model), was_training_(model.is_training()) { model_.eval(); }
-  ~EvaluationMode() { model_.train(was_training_); }
-  EvaluationMode(const EvaluationMode&) = delete;
-  EvaluationMode& operator=(const EvaluationMode&) = delete;
-
- private:
-  Decoder& model_;
-  bool was_training_;
-};
 
 }  // namespace
 

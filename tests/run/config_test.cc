@@ -1,0 +1,104 @@
+#include "tra/run/config.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <stdexcept>
+
+namespace tra {
+namespace {
+
+RunConfig Parse(const std::string& toml, const std::vector<std::string>& overrides = {}) {
+  return ParseConfig(toml, overrides, "x.toml");
+}
+
+std::string Error(const std::string& toml, const std::vector<std::string>& overrides = {}) {
+  try {
+    Parse(toml, overrides);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(RunConfig, EveryKeySurvivesTheResolvedFile) {
+  // Every key at a value that is not its default.
+  RunConfig config;
+  for (const ConfigKey& key : ConfigKeys(config)) {
+    bool changed = false;
+    const std::string before = key.get();
+    for (const char* value :
+         {"true", "\"other\"", "7", "[3, 5]", "[\"iid\"]", "0.25", "\"rope\"", "\"medium\"", "\"normed-residual\"",
+          "\"none\"", "\"copy\"", "\"gpt2\"", "\"constant\"", "\"matrices\"", "\"valid\"", "\"false\""}) {
+      try {
+        key.set(value);
+        changed = key.get() != before;
+        if (changed) break;
+      } catch (const std::invalid_argument&) {
+      }
+    }
+    EXPECT_TRUE(changed) << key.name;
+  }
+  const std::string text = ConfigToml(config);
+  EXPECT_EQ(ConfigToml(Parse(text)), text);
+  EXPECT_NE(text, ConfigToml(RunConfig()));
+}
+
+TEST(RunConfig, NamesOfKeysAreUnique) {
+  RunConfig config;
+  std::set<std::string> names;
+  for (const ConfigKey& key : ConfigKeys(config)) EXPECT_TRUE(names.insert(key.name).second) << key.name;
+}
+
+TEST(RunConfig, OverridesComeLastAndNeedNoQuotes) {
+  const RunConfig config = Parse("[train]\nlr = 0.5\n[model]\nattention = \"tra\"\n",
+                                 {"train.lr=1e-3", "model.attention=rope", "data.lengths=[2, 9]", "label=a b=c"});
+  EXPECT_EQ(config.train.lr, 1e-3);
+  EXPECT_EQ(config.model.attention, "rope");
+  EXPECT_EQ(config.data.lengths, (std::vector<int64_t>{2, 9}));
+  EXPECT_EQ(config.label, "a b=c");
+}
+
+TEST(RunConfig, APresetComesFirstWhereverItStands) {
+  const RunConfig config = Parse("[model]\nheads = 2\npreset = \"medium\"\n");
+  EXPECT_EQ(config.model.layers, 8);
+  EXPECT_EQ(config.model.width, 512);
+  EXPECT_EQ(config.model.heads, 2);
+}
+
+TEST(RunConfig, IntegersServeAsNumbers) { EXPECT_EQ(Parse("[train]\nclip = 1\n").train.clip, 1.0); }
+
+TEST(RunConfig, ErrorsNameTheKeyTheRangeAndTheNearest) {
+  EXPECT_EQ(Error("[train]\nlearning_rate = 1\n"), "x.toml: unknown key 'train.learning_rate'; see tra list --keys");
+  EXPECT_EQ(Error("[train]\nstep = 1\n"),
+            "x.toml: unknown key 'train.step'; did you mean 'train.steps'? See tra list --keys");
+  EXPECT_EQ(Error("", {"modle.attention=tra"}),
+            "x.toml: unknown key 'modle.attention'; did you mean 'model.attention'? See tra list --keys");
+  EXPECT_EQ(Error("[train]\nsteps = 0\n"), "x.toml: train.steps must be an integer of at least 1, got 0");
+  EXPECT_EQ(Error("[train]\nsteps = 1.5\n"), "x.toml: train.steps must be an integer of at least 1, got 1.5");
+  EXPECT_EQ(Error("[train]\nlr = \"high\"\n"), "x.toml: train.lr must be a number of at least 0.0, got \"high\"");
+  EXPECT_EQ(Error("[train]\nlr = nan\n"), "x.toml: train.lr must be a number of at least 0.0, got nan");
+  EXPECT_EQ(Error("[train]\nseed = -1\n"), "x.toml: train.seed must be an integer of at least 0, got -1");
+  EXPECT_EQ(Error("[model]\nmlp_dropout = 1.0\n"), "x.toml: model.mlp_dropout must be a number in [0.0, 1.0), got 1.0");
+  EXPECT_NE(Error("[model]\nattention = \"alibi\"\n").find("model.attention must be one of \"nope\""),
+            std::string::npos);
+  EXPECT_NE(Error("[data]\nlengths = [9, 2]\n").find("data.lengths must be [] or [low, high]"), std::string::npos);
+  EXPECT_EQ(Error("[train\n").substr(0, 9), "x.toml:1:");
+  EXPECT_NE(Error("", {"train.lr"}).find("--set needs key=value"), std::string::npos);
+}
+
+TEST(RunConfig, ModelsTakeTheirLengthsFromTheDataUnlessTold) {
+  const ModelConfig model = MakeModelConfig(Parse(""), 6, 511, 700);
+  EXPECT_EQ(model.vocabulary, 6);
+  EXPECT_EQ(model.train_length, 511);
+  EXPECT_EQ(model.max_length, 700);
+  EXPECT_FALSE(model.qk_norm.has_value());
+  const ModelConfig told = MakeModelConfig(
+      Parse("[model]\nmax_length = 9000\nqk_norm = \"false\"\nblock = \"normed-residual\"\n"), 6, 511, 700);
+  EXPECT_EQ(told.max_length, 9000);
+  EXPECT_EQ(told.qk_norm, false);
+  EXPECT_EQ(told.block, Block::kNormedResidual);
+}
+
+}  // namespace
+}  // namespace tra

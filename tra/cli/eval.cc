@@ -1,0 +1,99 @@
+// tra eval: scores of a run's model, on any split and at any length.
+#include <CLI/App.hpp>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tra/cli/commands.h"
+#include "tra/cli/loaded_run.h"
+#include "tra/cli/output.h"
+#include "tra/cli/runtime.h"
+#include "tra/cli/task_options.h"
+#include "tra/eval/evaluate.h"
+
+namespace tra::cli {
+namespace {
+
+struct Request {
+  std::string run, text_split, out;
+  std::vector<std::string> splits, lengths;
+  std::vector<int64_t> windows;
+  int64_t examples = 0, stride = 0;
+  bool json = false, details = false;
+  int threads = 0;
+};
+
+void PrintRows(const std::vector<ResultRow>& rows, bool details, Output& out) {
+  out.Line("split                 metric            value           n");
+  for (const ResultRow& row : rows) {
+    if (!details && row.metric == "loss") continue;
+    std::string split = row.split;
+    if (row.window > 0) split += " at " + std::to_string(row.window);
+    if (!row.group.empty()) split += ", " + row.group;
+    const bool share = row.metric == "em" || row.metric == "token_error";
+    char line[128];
+    std::snprintf(line, sizeof(line), "%-21s %-12s %9.*f%s  %10lld", split.c_str(), row.metric.c_str(), share ? 3 : 4,
+                  share ? 100 * row.value : row.value, share ? "%" : " ", static_cast<long long>(row.n));
+    out.Line(line);
+  }
+}
+
+void RunEval(const Request& request) {
+  SetUpComputing(request.threads);
+  const LoadedRun run = LoadRun(request.run);
+  const auto notice = [](const std::string& text) { std::cerr << "tra: " << text << "\n"; };
+  const RunData data(run.config, notice);
+  EvaluateOptions options;
+  options.most = request.examples;
+  options.splits = request.splits;
+  options.text_split = request.text_split;
+  options.windows = request.windows;
+  if (request.stride > 0) options.stride = request.stride;
+  options.progress = [](const std::string& what) { std::cerr << "tra: scoring " << what << "\n"; };
+  std::vector<ResultRow> rows;
+  if (request.lengths.empty()) {
+    rows = Evaluate(*run.model, data, run.config, options);
+  } else {
+    if (data.IsText()) throw std::invalid_argument("--lengths is for tasks; use --windows for text");
+    if (options.splits.empty()) options.splits = {"iid"};
+    for (const std::string& each : request.lengths) {
+      options.lengths = ParseLengths(each);
+      for (ResultRow& row : Evaluate(*run.model, data, run.config, options)) rows.push_back(std::move(row));
+    }
+  }
+  const RunResults results = MakeResults(run.config, data, run.step, rows);
+  if (!request.out.empty()) WriteResults(request.out, results);
+  Output out("");
+  if (request.json) {
+    out.Line(ToJson(results).dump(2));
+  } else {
+    PrintRows(rows, request.details, out);
+  }
+  out.Finish();
+}
+
+}  // namespace
+
+void AddEval(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("eval", "Score the model of a run: exact match, or perplexity by window");
+  auto request = std::make_shared<Request>();
+  command->add_option("run", request->run, "folder of the run")->required();
+  command->add_option("--split", request->splits, "of the task; all but train by default");
+  command->add_option("--lengths", request->lengths, "examples of other lengths: 300, or 301-400");
+  command->add_option("--examples", request->examples, "of each split; eval.examples by default")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--text", request->text_split, "text to score: train, valid or test");
+  command->add_option("--windows", request->windows, "context lengths for text")->check(CLI::PositiveNumber);
+  command->add_option("--stride", request->stride, "tokens between windows; the window by default")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--details", request->details, "also losses, for text by position");
+  command->add_flag("--json", request->json, "for programs, as results.json");
+  command->add_option("--out", request->out, "also write results to this file");
+  AddThreadsOption(*command, request->threads);
+  command->footer("Example: tra eval runs/copy-tra-s1 --lengths 100 --lengths 300 --examples 500");
+  command->callback([request] { RunEval(*request); });
+}
+
+}  // namespace tra::cli

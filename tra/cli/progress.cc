@@ -1,0 +1,100 @@
+#include "tra/cli/progress.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <iostream>
+
+#include "tra/cli/runtime.h"
+
+namespace tra::cli {
+namespace {
+
+std::string Duration(double seconds) {
+  const auto total = static_cast<long long>(seconds + 0.5);
+  char text[32];
+  if (total >= 3600) {
+    std::snprintf(text, sizeof(text), "%lld:%02lld:%02lld", total / 3600, total / 60 % 60, total % 60);
+  } else {
+    std::snprintf(text, sizeof(text), "%lld:%02lld", total / 60, total % 60);
+  }
+  return text;
+}
+
+std::string Bar(int64_t done, int64_t of) {
+  constexpr int64_t kWidth = 20;
+  const auto filled = static_cast<size_t>(kWidth * done / of);
+  return "[" + std::string(filled, '#') + std::string(kWidth - filled, '.') + "]";
+}
+
+std::string StepText(const StepInfo& info) {
+  char text[160];
+  std::snprintf(text, sizeof(text), "step %lld/%lld  loss %.4f  right %.2f%%  lr %.2e  %.0f tokens/s  %s left",
+                static_cast<long long>(info.step), static_cast<long long>(info.steps), info.loss, 100 * info.accuracy,
+                info.lr, info.tokens_per_second, Duration(info.seconds_left).c_str());
+  return text;
+}
+
+}  // namespace
+
+std::string RowsText(const std::vector<ResultRow>& rows) {
+  std::string text;
+  for (const ResultRow& row : rows) {
+    char value[32];
+    if (!row.group.empty()) continue;
+    if (row.metric == "em") {
+      std::snprintf(value, sizeof(value), " %.2f%%", 100 * row.value);
+      text += (text.empty() ? "exact match: " : ", ") + row.split + value;
+    } else if (row.metric == "ppl_token") {
+      std::snprintf(value, sizeof(value), " %.3f", row.value);
+      text += (text.empty() ? "perplexity: " : ", ") + row.split + " at " + std::to_string(row.window) + value;
+    }
+  }
+  return text;
+}
+
+Progress::Progress(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
+
+Progress::~Progress() {
+  if (shown_) std::cerr << "\n";
+}
+
+void Progress::Clear() {
+  if (shown_) std::cerr << "\r\033[K";
+  shown_ = false;
+}
+
+void Progress::Step(const StepInfo& info) {
+  if (quiet_) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (terminal_) {
+    Clear();
+    std::cerr << Bar(info.step, info.steps) << " " << StepText(info) << std::flush;
+    shown_ = true;
+  } else if (info.step == info.steps || now - last_ >= std::chrono::seconds(10)) {
+    std::cerr << StepText(info) << "\n";
+    last_ = now;
+  }
+}
+
+void Progress::Evaluated(int64_t step, const std::vector<ResultRow>& rows) {
+  if (quiet_) return;
+  Clear();
+  std::cerr << "step " << step << "  " << RowsText(rows) << "\n";
+}
+
+void Progress::Notice(const std::string& text) {
+  Clear();
+  if (!quiet_) std::cerr << "tra: " << text << "\n";
+}
+
+TrainHooks Progress::Hooks() {
+  TrainHooks hooks;
+  hooks.logged = [this](const StepInfo& info) { Step(info); };
+  hooks.evaluated = [this](int64_t step, const std::vector<ResultRow>& rows) { Evaluated(step, rows); };
+  hooks.notice = [this](const std::string& text) { Notice(text); };
+  hooks.stop = [] { return StopRequested(); };
+  return hooks;
+}
+
+}  // namespace tra::cli

@@ -1,0 +1,38 @@
+// How a run is going, on standard error: a line that is written over on a terminal, plain lines elsewhere.
+#ifndef TRA_CLI_PROGRESS_H_
+#define TRA_CLI_PROGRESS_H_
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "tra/report/results.h"
+#include "tra/train/trainer.h"
+
+namespace tra::cli {
+
+class Progress {
+ public:
+  explicit Progress(bool quiet);
+  ~Progress();
+
+  void Step(const StepInfo& info);
+  void Evaluated(int64_t step, const std::vector<ResultRow>& rows);
+  void Notice(const std::string& text);
+
+  TrainHooks Hooks();  // that call the above, and stop on a signal
+
+ private:
+  void Clear();
+
+  bool quiet_, terminal_;
+  bool shown_ = false;
+  std::chrono::steady_clock::time_point last_;
+};
+
+// "iid 99.5% (tokens wrong 0.02%), sparse ..." or perplexities.
+std::string RowsText(const std::vector<ResultRow>& rows);
+
+}  // namespace tra::cli
+
+#endif  // TRA_CLI_PROGRESS_H_

@@ -1,0 +1,123 @@
+#include "tra/eval/scores.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "tra/model/evaluation_mode.h"
+#include "tra/tasks/batch.h"
+#include "tra/text/windows.h"
+
+namespace tra {
+namespace {
+
+void RequireFinite(double loss, const std::string& where) {
+  if (!std::isfinite(loss)) {
+    throw std::runtime_error("evaluation: the loss is " + std::to_string(loss) + " at " + where +
+                             "; the weights are damaged or training diverged");
+  }
+}
+
+PositionLosses Losses(Decoder& model, std::vector<int64_t>& tokens, std::vector<int64_t>& targets, int64_t rows,
+                      int64_t columns, int64_t first_sequence) {
+  const auto matrix = [&](std::vector<int64_t>& data) {
+    return at::from_blob(data.data(), {rows, columns}, at::kLong);
+  };
+  Pass pass;
+  pass.first_sequence = first_sequence;
+  return TokenLosses(model.Hidden(matrix(tokens), pass), model.Head(), matrix(targets));
+}
+
+// Positions 0, 1, 2..3, 4..7, ...
+size_t BucketOf(int64_t position) {
+  size_t bucket = 0;
+  for (; position > 0; position >>= 1) ++bucket;
+  return bucket;
+}
+
+}  // namespace
+
+std::vector<ExampleScore> ScoreExamples(Decoder& model, const ExampleSource& source, uint64_t first, int64_t count,
+                                        size_t groups, int64_t positions) {
+  const c10::NoGradGuard no_grad;
+  const EvaluationMode evaluation(model);
+  constexpr int64_t kChunk = 256;  // examples that are sorted by length together
+  std::vector<ExampleScore> scores(std::max<size_t>(1, groups));
+  BatchOptions options;
+  options.part_positions = positions;
+  for (int64_t done = 0; done < count; done += kChunk) {
+    const uint64_t begin = first + static_cast<uint64_t>(done);
+    Batch batch = MakeBatch(source, begin, std::min(kChunk, count - done), options);
+    auto sequence = static_cast<int64_t>(begin);
+    for (BatchPart& part : batch.parts) {
+      const PositionLosses result = Losses(model, part.tokens, part.targets, part.rows, part.columns, sequence);
+      sequence += part.rows;
+      const at::Tensor losses = result.losses.contiguous(), correct = result.correct.contiguous();
+      const auto* loss = losses.data_ptr<double>();
+      const auto* right = correct.data_ptr<bool>();
+      for (int64_t row = 0; row < part.rows; ++row) {
+        ExampleScore& score = scores.at(static_cast<size_t>(part.groups[static_cast<size_t>(row)]));
+        double wrong = 0;
+        for (int64_t at = row * part.columns; at < (row + 1) * part.columns; ++at) {
+          if (part.targets[static_cast<size_t>(at)] == kUnsupervised) continue;
+          ++score.answers;
+          wrong += right[at] ? 0 : 1;
+          score.loss += loss[at];
+        }
+        RequireFinite(score.loss, "example " + std::to_string(part.indices[static_cast<size_t>(row)]));
+        ++score.examples;
+        score.wrong += wrong;
+        score.exact += wrong == 0 ? 1 : 0;
+      }
+    }
+  }
+  return scores;
+}
+
+TextScore ScoreText(Decoder& model, const TokenFile& tokens, int64_t window, int64_t stride, int64_t most_windows,
+                    int64_t positions, int64_t share, int64_t shares) {
+  const c10::NoGradGuard no_grad;
+  const EvaluationMode evaluation(model);
+  int64_t count = EvalWindowCount(tokens.Size(), window, stride);
+  if (most_windows > 0) count = std::min(count, most_windows);
+  const int64_t most_rows = std::max<int64_t>(1, positions / window);
+  TextScore score;
+  score.bucket_tokens.assign(BucketOf(window - 1) + 1, 0.0);
+  score.bucket_loss.assign(score.bucket_tokens.size(), 0.0);
+  for (int64_t next = share; next < count;) {
+    // Rows of one length: only the last window may be shorter.
+    std::vector<EvalWindow> rows;
+    for (; next < count && static_cast<int64_t>(rows.size()) < most_rows; next += shares) {
+      const EvalWindow each = GetEvalWindow(tokens.Size(), window, stride, next);
+      if (!rows.empty() && each.length != rows[0].length) break;
+      rows.push_back(each);
+    }
+    const int64_t columns = rows[0].length;
+    std::vector<int64_t> inputs, targets;
+    for (const EvalWindow& row : rows) {
+      std::vector<int64_t> ids(static_cast<size_t>(columns) + 1);
+      tokens.Read(row.begin, columns + 1, ids.data());
+      inputs.insert(inputs.end(), ids.begin(), ids.end() - 1);
+      std::fill(ids.begin() + 1, ids.begin() + 1 + row.first_scored, kUnsupervised);
+      targets.insert(targets.end(), ids.begin() + 1, ids.end());
+    }
+    const PositionLosses result =
+        Losses(model, inputs, targets, static_cast<int64_t>(rows.size()), columns, rows[0].begin);
+    const at::Tensor losses = result.losses.contiguous();
+    const auto* loss = losses.data_ptr<double>();
+    for (size_t at = 0; at < targets.size(); ++at) {
+      if (targets[at] == kUnsupervised) continue;
+      const size_t bucket = BucketOf(static_cast<int64_t>(at) % columns);
+      ++score.tokens;
+      score.loss += loss[at];
+      ++score.bucket_tokens[bucket];
+      score.bucket_loss[bucket] += loss[at];
+    }
+    RequireFinite(score.loss, "token " + std::to_string(rows[0].begin));
+  }
+  return score;
+}
+
+}  // namespace tra

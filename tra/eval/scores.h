@@ -1,0 +1,37 @@
+// What evaluation counts, before any mean is taken: sums that can be added over parts and processes.
+#ifndef TRA_EVAL_SCORES_H_
+#define TRA_EVAL_SCORES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tra/model/decoder.h"
+#include "tra/tasks/example.h"
+#include "tra/text/token_file.h"
+
+namespace tra {
+
+struct ExampleScore {
+  double examples = 0, exact = 0;           // exact: every answer right, by argmax under teacher forcing
+  double answers = 0, wrong = 0, loss = 0;  // loss: summed over answers
+};
+
+// Of the examples first .. first + count - 1, by Example::group; at least `groups` of them. `positions` bounds what is
+// computed at once. Throws std::runtime_error if a loss is not finite.
+std::vector<ExampleScore> ScoreExamples(Decoder& model, const ExampleSource& source, uint64_t first, int64_t count,
+                                        size_t groups, int64_t positions);
+
+struct TextScore {
+  double tokens = 0, loss = 0;  // scored ones
+  // By position within the window: [0] is position 0, [k] positions 2^(k-1) .. 2^k - 1.
+  std::vector<double> bucket_tokens, bucket_loss;
+};
+
+// Of every shares-th window from number `share` on; at most `most_windows` of all (0: no limit).
+TextScore ScoreText(Decoder& model, const TokenFile& tokens, int64_t window, int64_t stride, int64_t most_windows,
+                    int64_t positions, int64_t share = 0, int64_t shares = 1);
+
+}  // namespace tra
+
+#endif  // TRA_EVAL_SCORES_H_

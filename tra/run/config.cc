@@ -1,0 +1,130 @@
+#include "tra/run/config.h"
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+
+#include "tra/base/names.h"
+
+namespace tra {
+namespace {
+
+toml::table Parse(const std::string& toml, const std::string& name) {
+  try {
+    return toml::parse(toml);
+  } catch (const toml::parse_error& error) {
+    throw std::invalid_argument(name + ":" + std::to_string(error.source().begin.line) + ": " +
+                                std::string(error.description()));
+  }
+}
+
+std::string AsToml(const toml::node& node) {
+  std::ostringstream text;
+  node.visit([&](const auto& value) { text << toml::toml_formatter(value, toml::format_flags::none); });
+  return text.str();
+}
+
+// "train.lr" -> its value as TOML text.
+using Values = std::map<std::string, std::string>;
+
+void Flatten(const toml::table& table, const std::string& prefix, Values& values) {
+  for (const auto& [key, node] : table) {
+    const std::string name = prefix + std::string(key.str());
+    if (const toml::table* inner = node.as_table()) {
+      Flatten(*inner, name + ".", values);
+    } else {
+      values[name] = AsToml(node);
+    }
+  }
+}
+
+// "train.lr=1e-3": what is no TOML value is a string without its quotes.
+void Override(const std::string& text, Values& values) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw std::invalid_argument("--set needs key=value, such as train.lr=1e-3, got '" + text + "'");
+  }
+  const std::string key = text.substr(0, equals), value = text.substr(equals + 1);
+  try {
+    values[key] = AsToml(*toml::parse("x = " + value).get("x"));
+  } catch (const toml::parse_error&) {
+    values[key] = AsToml(toml::value<std::string>(value));
+  }
+}
+
+}  // namespace
+
+RunConfig ParseConfig(const std::string& toml, const std::vector<std::string>& overrides, const std::string& name) {
+  Values values;
+  Flatten(Parse(toml, name), "", values);
+  for (const std::string& each : overrides) Override(each, values);
+
+  RunConfig config;
+  config.model.train_length = config.model.max_length = 0;
+  std::map<std::string, ConfigKey> keys;
+  std::vector<std::string> known;
+  for (ConfigKey& key : ConfigKeys(config)) {
+    known.push_back(key.name);
+    keys.emplace(key.name, std::move(key));
+  }
+  const auto set = [&](const std::string& key, const std::string& value) {
+    const auto found = keys.find(key);
+    try {
+      if (found == keys.end()) throw std::invalid_argument(UnknownName("key", key, known, "tra list --keys"));
+      found->second.set(value);
+    } catch (const std::invalid_argument& error) {
+      throw std::invalid_argument(name + ": " + error.what());
+    }
+  };
+  constexpr char kPreset[] = "model.preset";
+  if (values.count(kPreset) > 0) {
+    set(kPreset, values[kPreset]);
+    const ModelConfig preset = config.preset == "medium" ? ModelConfig::Medium(1) : ModelConfig::Mini(1);
+    config.model.layers = preset.layers;
+    config.model.heads = preset.heads;
+    config.model.width = preset.width;
+  }
+  for (const auto& [key, value] : values) set(key, value);
+  return config;
+}
+
+RunConfig ReadConfig(const std::string& path, const std::vector<std::string>& overrides) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::invalid_argument(path + ": cannot be opened; check the path (configs/ has some to start from)");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  return ParseConfig(text, overrides, path);
+}
+
+std::string ConfigToml(const RunConfig& config) {
+  RunConfig copy = config;
+  std::string text, section;
+  for (const ConfigKey& key : ConfigKeys(copy)) {
+    const size_t dot = key.name.find('.');
+    const std::string in = dot == std::string::npos ? "" : key.name.substr(0, dot);
+    if (in != section) text += "\n[" + in + "]\n";
+    section = in;
+    const std::string line = key.name.substr(dot == std::string::npos ? 0 : dot + 1) + " = " + key.get();
+    text += line + (key.doc.empty() ? "" : std::string(line.size() < 32 ? 32 - line.size() : 1, ' ') + "# " + key.doc);
+    text += "\n";
+  }
+  return text;
+}
+
+ModelConfig MakeModelConfig(const RunConfig& config, int64_t vocabulary, int64_t train_length, int64_t longest) {
+  ModelConfig model = config.model;
+  model.vocabulary = vocabulary;
+  if (model.train_length == 0) model.train_length = train_length;
+  if (model.max_length == 0) model.max_length = std::max(train_length, longest);
+  nlohmann::json json = ToJson(model);
+  json["block"] = config.block;
+  if (config.dropout_on != "auto") json["dropout_on"] = config.dropout_on;
+  if (config.qk_norm != "auto") json["qk_norm"] = config.qk_norm == "true";
+  return ConfigFromJson(json);
+}
+
+}  // namespace tra

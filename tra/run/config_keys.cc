@@ -1,0 +1,224 @@
+// Every key of a configuration, once: its name, its place, its range and what it means.
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
+
+#include "tra/model/attention/variants.h"
+#include "tra/run/config.h"
+#include "tra/tasks/task.h"
+#include "tra/text/tokenizers.h"
+
+namespace tra {
+namespace {
+
+// A value as it stands in TOML: from text and to text. Types that a key may have.
+toml::table Wrap(const std::string& value) { return toml::parse("x = " + value); }
+
+std::string Shown(int64_t value) { return std::to_string(value); }
+std::string Shown(uint64_t value) { return std::to_string(value); }
+std::string Shown(const std::string& value) { return nlohmann::json(value).dump(); }  // TOML's basic strings are JSON's
+std::string Shown(double value) {
+  const std::string text = nlohmann::json(value).dump();  // the shortest that reads back the same
+  return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
+}
+template <typename T>
+std::string Shown(const std::vector<T>& values) {
+  std::string text = "[";
+  for (const T& each : values) text += (text.size() > 1 ? ", " : "") + Shown(each);
+  return text + "]";
+}
+
+bool Read(const toml::node& node, int64_t& value) {
+  if (!node.is_integer()) return false;
+  value = *node.value<int64_t>();
+  return true;
+}
+bool Read(const toml::node& node, uint64_t& value) {
+  int64_t signed_value = -1;
+  if (!Read(node, signed_value) || signed_value < 0) return false;
+  value = static_cast<uint64_t>(signed_value);
+  return true;
+}
+bool Read(const toml::node& node, double& value) {
+  if (!node.is_number()) return false;  // 1 is as good as 1.0
+  value = *node.value<double>();
+  return std::isfinite(value);
+}
+bool Read(const toml::node& node, std::string& value) {
+  if (!node.is_string()) return false;
+  value = *node.value<std::string>();
+  return true;
+}
+template <typename T>
+bool Read(const toml::node& node, std::vector<T>& values) {
+  if (!node.is_array()) return false;
+  std::vector<T> read;
+  for (const toml::node& each : *node.as_array()) {
+    T value{};
+    if (!Read(each, value)) return false;
+    read.push_back(value);
+  }
+  values = std::move(read);
+  return true;
+}
+
+class Keys {
+ public:
+  std::vector<ConfigKey> all;
+
+  // A value for which `allowed` holds.
+  template <typename T, typename Allowed>
+  void Add(const std::string& name, T& value, const std::string& range, const std::string& doc,
+           const Allowed& allowed) {
+    all.push_back({name, doc, range,
+                   [name, &value, range, allowed](const std::string& text) {
+                     const toml::table table = Wrap(text);
+                     T read{};
+                     if (!Read(*table.get("x"), read) || !allowed(read)) {
+                       throw std::invalid_argument(name + " must be " + range + ", got " + text);
+                     }
+                     value = std::move(read);
+                   },
+                   [&value] { return Shown(value); }});
+  }
+
+  void Integer(const std::string& name, int64_t& value, int64_t low, const std::string& doc) {
+    Add(name, value, "an integer of at least " + std::to_string(low), doc, [low](int64_t v) { return v >= low; });
+  }
+  void Seed(const std::string& name, uint64_t& value, const std::string& doc) {
+    Add(name, value, "an integer of at least 0", doc, [](uint64_t) { return true; });
+  }
+  // In [low, high), or from low on without a high.
+  void Number(const std::string& name, double& value, double low, double high, const std::string& doc) {
+    const std::string range =
+        std::isinf(high) ? "a number of at least " + nlohmann::json(low).dump()
+                         : "a number in [" + nlohmann::json(low).dump() + ", " + nlohmann::json(high).dump() + ")";
+    Add(name, value, range, doc, [low, high](double v) { return v >= low && v < high; });
+  }
+  void Text(const std::string& name, std::string& value, const std::string& doc) {
+    Add(name, value, "a string", doc, [](const std::string&) { return true; });
+  }
+  void Choice(const std::string& name, std::string& value, const std::vector<std::string>& choices,
+              const std::string& doc) {
+    std::string range = "one of ";
+    for (const std::string& each : choices) range += (each == choices.front() ? "\"" : ", \"") + each + "\"";
+    Add(name, value, range, doc,
+        [choices](const std::string& v) { return std::find(choices.begin(), choices.end(), v) != choices.end(); });
+  }
+};
+
+template <typename Table>
+std::vector<std::string> Names(const Table& table, std::vector<std::string> more = {}) {
+  std::vector<std::string> names;
+  for (const auto& row : table) names.emplace_back(row.name);
+  names.insert(names.end(), more.begin(), more.end());
+  return names;
+}
+
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
+
+void AddModelKeys(RunConfig& config, Keys& keys) {
+  ModelConfig& model = config.model;
+  keys.Choice("model.preset", config.preset, {"mini", "medium", "custom"},
+              "mini: 4 layers, 4 heads, width 256; medium: 8, 8, 512; keys below change single values");
+  keys.Choice("model.attention", model.attention, Names(Variants()), "see tra list");
+  keys.Integer("model.layers", model.layers, 1, "blocks of attention and MLP");
+  keys.Integer("model.heads", model.heads, 1, "of attention; width must be a multiple");
+  keys.Integer("model.width", model.width, 1, "channels of the residual stream");
+  keys.Choice("model.block", config.block, {"prenorm", "normed-residual"},
+              "wiring: the paper's text, or the authors' notebook");
+  keys.Number("model.embedding_dropout", model.embedding_dropout, 0, 1, "");
+  keys.Number("model.attention_dropout", model.attention_dropout, 0, 1, "");
+  keys.Number("model.mlp_dropout", model.mlp_dropout, 0, 1, "");
+  keys.Choice("model.dropout_on", config.dropout_on, {"auto", "logits", "weights", "none"},
+              "what attention's dropout falls on; auto: logits for tra, weights elsewhere");
+  keys.Choice("model.qk_norm", config.qk_norm, {"auto", "true", "false"}, "auto: on for tra, off elsewhere");
+  keys.Integer("model.train_length", model.train_length, 0,
+               "distances that rel has a bias each for; 0: the longest sequence of training");
+  keys.Integer("model.max_length", model.max_length, 0,
+               "positions of ape, labels of label; 0: the longest sequence that is trained or scored");
+  keys.Number("model.rope_theta", model.rope_theta, 1e-6, kUnbounded, "of rope and diff");
+  keys.Integer("model.cope_positions", model.cope_positions, 2, "of cope");
+  keys.Number("model.stop_eps", model.stop_eps, -1, 1,
+              "tra's early stop: weight that may be missed; -1: only where no bit changes");
+}
+
+void AddDataKeys(DataConfig& data, Keys& keys) {
+  keys.Choice("data.task", data.task, Names(Tasks(), {"text"}),
+              "see tra list; text: language modelling on data.corpus");
+  keys.Integer("data.seed", data.seed, -1, "of training examples; -1: train.seed");
+  keys.Add("data.lengths", data.lengths, "[] or [low, high]", "of training strings, instead of the task's",
+           [](const std::vector<int64_t>& v) { return v.empty() || (v.size() == 2 && v[0] <= v[1]); });
+  keys.Integer("data.symbols", data.symbols, 0, "to draw from, instead of the task's; 0: the task's");
+  keys.Integer("data.pack", data.pack, 0, "fill training sequences of so many symbols with examples; 0: do not");
+  keys.Integer("data.offset", data.offset, 0, "put up to so many pads before a training sequence");
+  keys.Text("data.file", data.file, "flipflop: train on the lines of this file (tra data import) instead");
+  keys.Text("data.corpus", data.corpus, "text: folder with train, valid and test texts");
+  keys.Choice("data.tokenizer", data.tokenizer, Names(TokenizerKinds()), "text: see tra tokenize");
+  keys.Text("data.tokenizer_files", data.tokenizer_files, "text: folder with encoder.json and vocab.bpe");
+  keys.Text("data.cache", data.cache, "text: folder for tokenised texts; empty: $TRA_CACHE, else ~/.cache/tra");
+  keys.Integer("data.window", data.window, 1, "text: tokens of a training window");
+}
+
+void AddTrainKeys(TrainConfig& train, Keys& keys) {
+  keys.Seed("train.seed", train.seed, "of initial weights, dropout and, unless data.seed is set, of the examples");
+  keys.Integer("train.steps", train.steps, 1, "");
+  keys.Integer("train.batch", train.batch, 1, "examples, or windows of text, a step");
+  keys.Number("train.lr", train.lr, 0, kUnbounded, "highest learning rate of AdamW");
+  keys.Integer("train.warmup", train.warmup, 0, "steps in which the rate grows from 0 to lr, linearly");
+  keys.Choice("train.schedule", train.schedule, {"cosine", "constant"}, "of the rate after the warm-up");
+  keys.Number("train.final_lr", train.final_lr, 0, 1.0000001, "where cosine ends, as a fraction of lr");
+  keys.Number("train.weight_decay", train.weight_decay, 0, kUnbounded, "of AdamW");
+  keys.Choice("train.decay", train.decay, {"all", "matrices"},
+              "which weights decay: all, as torch's AdamW does, or not gains, biases and gates' biases");
+  keys.Number("train.beta1", train.beta1, 0, 1, "of AdamW");
+  keys.Number("train.beta2", train.beta2, 0, 1, "of AdamW");
+  keys.Number("train.eps", train.eps, 0, kUnbounded, "of AdamW");
+  keys.Number("train.clip", train.clip, 0, kUnbounded, "highest norm of the gradient; 0: no clipping");
+  keys.Integer("train.part_positions", train.part_positions, 1, "most positions that are computed at once, for memory");
+  keys.Integer("train.log_every", train.log_every, 1, "steps between lines of metrics.jsonl");
+  keys.Integer("train.eval_every", train.eval_every, 0, "steps between quick evaluations; 0: only at the end");
+  keys.Integer("train.checkpoint_every", train.checkpoint_every, 1, "steps between checkpoints");
+  keys.Integer("train.keep", train.keep, 1, "newest checkpoints that are kept");
+  keys.Number(
+      "train.target", train.target, 0, 1.0000001,
+      "end early when exact match on every split reaches this (0..1) at target_evals quick evaluations in a row; "
+      "0: never");
+  keys.Integer("train.target_evals", train.target_evals, 1, "see target");
+  keys.Number("train.spike", train.spike, 0, kUnbounded,
+              "report a loss so many times the running mean; 0: report none");
+}
+
+void AddEvalKeys(EvalConfig& eval, Keys& keys) {
+  keys.Seed("eval.seed", eval.seed, "of the examples; the same for all runs, so that they are scored on the same");
+  keys.Add("eval.splits", eval.splits, "a list of splits", "empty: all of the task's but train",
+           [](const std::vector<std::string>&) { return true; });
+  keys.Integer("eval.examples", eval.examples, 1, "of each split, at the end");
+  keys.Integer("eval.quick_examples", eval.quick_examples, 1, "of each split, or windows of text, during training");
+  keys.Integer("eval.positions", eval.positions, 1, "most positions that are computed at once, for memory");
+  keys.Choice("eval.text_split", eval.text_split, {"train", "valid", "test"}, "text: what is scored at the end");
+  keys.Add("eval.windows", eval.windows, "a list of lengths of at least 1", "text: windows that are scored",
+           [](const std::vector<int64_t>& v) {
+             return !v.empty() && std::all_of(v.begin(), v.end(), [](int64_t w) { return w >= 1; });
+           });
+  keys.Integer("eval.stride", eval.stride, 0, "text: tokens between windows; 0: the window, so that none overlap");
+}
+
+}  // namespace
+
+std::vector<ConfigKey> ConfigKeys(RunConfig& config) {
+  Keys keys;
+  keys.Text("label", config.label, "tells runs of the same attention apart in tables");
+  AddModelKeys(config, keys);
+  AddDataKeys(config.data, keys);
+  AddTrainKeys(config.train, keys);
+  AddEvalKeys(config.eval, keys);
+  return keys.all;
+}
+
+}  // namespace tra

@@ -1,0 +1,142 @@
+#include "tra/run/data.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "tra/tasks/flipflop_lines.h"
+#include "tra/text/corpus.h"
+#include "tra/text/token_cache.h"
+#include "tra/text/tokenizers.h"
+#include "tra/text/windows.h"
+
+namespace tra {
+namespace {
+
+uint64_t DataSeed(const RunConfig& config) {
+  return config.data.seed >= 0 ? static_cast<uint64_t>(config.data.seed) : config.train.seed;
+}
+
+TaskOptions TrainOptions(const DataConfig& data) {
+  TaskOptions options;
+  if (!data.lengths.empty()) options.lengths = Range{data.lengths[0], data.lengths[1]};
+  if (data.symbols > 0) options.symbols = data.symbols;
+  options.pack = data.pack;
+  options.offset = data.offset;
+  return options;
+}
+
+TaskOptions EvalOptions(const DataConfig& data, std::optional<Range> lengths) {
+  TaskOptions options;
+  options.lengths = lengths;
+  if (data.symbols > 0) options.symbols = data.symbols;
+  return options;
+}
+
+// Positions a model reads of the longest example there can be.
+int64_t LongestOf(const GeneratedExamples& examples) {
+  TaskOptions options = examples.options();
+  const int64_t pack = std::exchange(options.pack, 0), offset = std::exchange(options.offset, 0);
+  options.lengths = Range{examples.recipe().lengths.high, examples.recipe().lengths.high};
+  const GeneratedExamples longest(examples.task().name, examples.split().name, examples.seed(), options);
+  return std::max(pack, static_cast<int64_t>(longest.At(0).tokens.size())) + offset - 1;
+}
+
+// The lines of a file again and again.
+class Repeated : public ExampleSource {
+ public:
+  explicit Repeated(const std::string& path) : lines_(path) {}
+  Example At(uint64_t index) const override { return lines_.At(index % *lines_.Size()); }
+  int64_t Longest() const { return static_cast<int64_t>(lines_.counts().longest) - 1; }
+
+ private:
+  FlipflopLines lines_;
+};
+
+}  // namespace
+
+TextWindows::TextWindows(const TokenFile& tokens, int64_t length, uint64_t seed)
+    : tokens_(tokens), length_(length), seed_(seed) {
+  TrainWindowsPerEpoch(tokens.Size(), length);  // throws if the text is shorter than a window
+}
+
+Example TextWindows::At(uint64_t index) const {
+  std::vector<int64_t> ids(static_cast<size_t>(length_) + 1);
+  tokens_.Read(TrainWindow(tokens_.Size(), length_, seed_, static_cast<int64_t>(index)), length_ + 1, ids.data());
+  Example example;
+  example.tokens.assign(ids.begin(), ids.end());
+  example.supervised.assign(ids.size(), 1);
+  example.supervised[0] = 0;
+  return example;
+}
+
+RunData::RunData(const RunConfig& config, Notice notice) : config_(config), notice_(std::move(notice)) {
+  if (IsText()) {
+    OpenText();
+  } else {
+    OpenTask();
+  }
+}
+
+void RunData::OpenTask() {
+  const DataConfig& data = config_.data;
+  task_ = &FindTask(data.task);
+  auto generated = std::make_unique<GeneratedExamples>(data.task, "train", DataSeed(config_), TrainOptions(data));
+  names_ = generated->names();
+  if (data.file.empty()) {
+    train_length_ = LongestOf(*generated);
+    train_ = std::move(generated);
+  } else {
+    if (data.task != "flipflop") {
+      throw std::invalid_argument("data.file holds flip-flop lines; set data.task to \"flipflop\" or leave it empty");
+    }
+    auto lines = std::make_unique<Repeated>(data.file);
+    train_length_ = lines->Longest();
+    train_ = std::move(lines);
+  }
+  for (const std::string& split : EvalSplits()) longest_ = std::max(longest_, LongestOf(Eval(split)));
+}
+
+void RunData::OpenText() {
+  const DataConfig& data = config_.data;
+  if (data.corpus.empty()) {
+    throw std::invalid_argument("data.corpus must name a folder of texts where data.task is \"text\"");
+  }
+  tokenizer_ = MakeTokenizer(data.tokenizer, data.tokenizer_files);
+  train_ = std::make_unique<TextWindows>(Text("train"), data.window, DataSeed(config_));
+  train_length_ = data.window;
+  longest_ = *std::max_element(config_.eval.windows.begin(), config_.eval.windows.end());
+}
+
+int64_t RunData::Vocabulary() const {
+  return IsText() ? tokenizer_->Vocabulary() : static_cast<int64_t>(names_.size());
+}
+
+std::string RunData::TokenText(int32_t token) const {
+  return IsText() ? std::string(tokenizer_->Bytes(token)) : names_.at(static_cast<size_t>(token));
+}
+
+std::vector<std::string> RunData::EvalSplits() const {
+  if (!config_.eval.splits.empty()) return config_.eval.splits;
+  std::vector<std::string> splits;
+  for (const Split& split : task_->splits) {
+    if (std::string(split.name) != "train") splits.emplace_back(split.name);
+  }
+  return splits;
+}
+
+GeneratedExamples RunData::Eval(const std::string& split, std::optional<Range> lengths) const {
+  return GeneratedExamples(task_->name, split, config_.eval.seed, EvalOptions(config_.data, lengths));
+}
+
+const TokenFile& RunData::Text(const std::string& split) const {
+  const auto found = texts_.find(split);
+  if (found != texts_.end()) return found->second;
+  OpenTokensOptions options;
+  options.notice = notice_;
+  const std::string cache = config_.data.cache.empty() ? DefaultCacheDirectory() : config_.data.cache;
+  TokenFile tokens = OpenTokens(FindCorpus(config_.data.corpus).File(split), *tokenizer_, cache, options);
+  return texts_.emplace(split, std::move(tokens)).first->second;
+}
+
+}  // namespace tra

@@ -1,0 +1,73 @@
+// The data of a run: what it trains on and what it is scored on.
+#ifndef TRA_RUN_DATA_H_
+#define TRA_RUN_DATA_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tra/run/config.h"
+#include "tra/tasks/generated.h"
+#include "tra/text/token_file.h"
+#include "tra/text/tokenizer.h"
+
+namespace tra {
+
+// Windows of a text as examples: every token but the first is an answer.
+class TextWindows : public ExampleSource {
+ public:
+  TextWindows(const TokenFile& tokens, int64_t length, uint64_t seed);
+  Example At(uint64_t index) const override;
+
+ private:
+  const TokenFile& tokens_;
+  int64_t length_;
+  uint64_t seed_;
+};
+
+class RunData {
+ public:
+  using Notice = std::function<void(const std::string&)>;
+
+  // Opens what the configuration names; `notice` is told what takes long. Throws std::invalid_argument for bad values,
+  // std::runtime_error for bad files.
+  explicit RunData(const RunConfig& config, Notice notice = nullptr);
+
+  bool IsText() const { return config_.data.task == "text"; }
+  int64_t Vocabulary() const;
+  int64_t TrainLength() const { return train_length_; }  // positions of the longest sequence of training
+  int64_t Longest() const { return longest_; }           // and of the longest that is scored
+  // By token, for tasks and for text.
+  std::string TokenText(int32_t token) const;
+
+  // Examples to train on, without end.
+  const ExampleSource& Train() const { return *train_; }
+
+  // Tasks.
+  const Task& task() const { return *task_; }
+  std::vector<std::string> EvalSplits() const;
+  GeneratedExamples Eval(const std::string& split, std::optional<Range> lengths = std::nullopt) const;
+  // Text.
+  const Tokenizer& tokenizer() const { return *tokenizer_; }
+  const TokenFile& Text(const std::string& split) const;  // opened when first asked for
+
+ private:
+  void OpenTask();
+  void OpenText();
+
+  RunConfig config_;
+  Notice notice_;
+  const Task* task_ = nullptr;
+  std::vector<std::string> names_;
+  std::unique_ptr<Tokenizer> tokenizer_;
+  mutable std::map<std::string, TokenFile> texts_;
+  std::unique_ptr<ExampleSource> train_;
+  int64_t train_length_ = 0, longest_ = 0;
+};
+
+}  // namespace tra
+
+#endif  // TRA_RUN_DATA_H_

@@ -1,0 +1,84 @@
+#include "tra/run/directory.h"
+
+#include <filesystem>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "tra/base/atomic_file.h"
+#include "tra/run/environment.h"
+
+namespace tra {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kConfig[] = "config.toml", kDone[] = "DONE", kFailed[] = "FAILED";
+
+std::string In(const std::string& path, const char* name) { return (fs::path(path) / name).string(); }
+
+// "train.lr (0.001, was 0.01)": what differs, for a message.
+std::string Differences(const RunConfig& now, const RunConfig& before) {
+  RunConfig a = now, b = before;
+  const std::vector<ConfigKey> keys = ConfigKeys(a), old = ConfigKeys(b);
+  std::string text;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i].get() == old[i].get()) continue;
+    text += (text.empty() ? "" : ", ") + keys[i].name + " (" + keys[i].get() + ", was " + old[i].get() + ")";
+  }
+  return text;
+}
+
+}  // namespace
+
+void WriteWhole(const std::string& path, const std::string& text) {
+  AtomicFile file(path);
+  file.Write(text.data(), text.size());
+  file.Commit();
+}
+
+bool IsRun(const std::string& path) { return fs::exists(In(path, kConfig)); }
+bool IsDone(const std::string& path) { return fs::exists(In(path, kDone)); }
+RunConfig ReadRunConfig(const std::string& path) { return ReadConfig(In(path, kConfig)); }
+
+std::string DefaultRunName(const RunConfig& config) {
+  const std::string label = config.label.empty() ? "" : "-" + config.label;
+  return "runs/" + config.data.task + "-" + config.model.attention + label + "-s" + std::to_string(config.train.seed);
+}
+
+RunDirectory::RunDirectory(std::string path, const RunConfig& config, Start start) : path_(std::move(path)) {
+  std::error_code error;
+  fs::create_directories(path_, error);
+  if (error) {
+    throw std::runtime_error(path_ + ": cannot be made: " + error.message() + "; choose another folder with --run");
+  }
+  lock_ = std::make_unique<FileLock>(In(path_, "lock"), FileLock::Wait::kNo);
+  if (lock_->HeldByAnother()) {
+    throw std::runtime_error(path_ + ": another process is training there; wait for it, or choose another with --run");
+  }
+  if (start == Start::kNew && IsRun(path_)) {
+    throw std::runtime_error(path_ + ": holds a run already; continue it with --resume, or choose another with --run");
+  }
+  if (IsRun(path_)) {
+    const std::string differences = Differences(config, ReadRunConfig(path_));
+    if (!differences.empty()) {
+      throw std::invalid_argument(path_ + ": was begun with another configuration: " + differences +
+                                  "; resume with the one it has (tra train " + path_ + " --resume), or start another");
+    }
+  } else {
+    WriteWhole(In(path_, "env.json"), EnvironmentJson());
+    WriteWhole(In(path_, kConfig), ConfigToml(config));
+  }
+  fs::remove(In(path_, kFailed));
+}
+
+void RunDirectory::Finish(const std::string& how) { WriteWhole(In(path_, kDone), how + "\n"); }
+
+void RunDirectory::Fail(const std::string& why) {
+  try {
+    WriteWhole(In(path_, kFailed), why + "\n");
+  } catch (const std::runtime_error&) {  // the failure itself is what the user has to hear of
+  }
+}
+
+}  // namespace tra

@@ -1,0 +1,42 @@
+// A run's folder: config.toml, env.json, metrics.jsonl, TensorBoard events, checkpoints/, results.json, and DONE or
+// FAILED.
+#ifndef TRA_RUN_DIRECTORY_H_
+#define TRA_RUN_DIRECTORY_H_
+
+#include <memory>
+#include <string>
+
+#include "tra/base/file_lock.h"
+#include "tra/run/config.h"
+
+namespace tra {
+
+class RunDirectory {
+ public:
+  enum class Start : uint8_t { kNew, kResume };
+
+  // For the process that trains there: no other may. A new run needs a folder without one; a resumed one must have been
+  // begun with the same configuration. Throws std::runtime_error or std::invalid_argument that say what to do.
+  RunDirectory(std::string path, const RunConfig& config, Start start);
+
+  const std::string& path() const { return path_; }
+  void Finish(const std::string& how);  // writes DONE
+  void Fail(const std::string& why);    // writes FAILED, if it can
+
+ private:
+  std::string path_;
+  std::unique_ptr<FileLock> lock_;
+};
+
+bool IsRun(const std::string& path);   // has a config.toml
+bool IsDone(const std::string& path);  // training ended as it should
+RunConfig ReadRunConfig(const std::string& path);
+
+// runs/TASK-ATTENTION[-LABEL]-sSEED
+std::string DefaultRunName(const RunConfig& config);
+
+void WriteWhole(const std::string& path, const std::string& text);
+
+}  // namespace tra
+
+#endif  // TRA_RUN_DIRECTORY_H_

@@ -1,0 +1,69 @@
+#include "tra/train/events.h"
+
+#include <array>
+#include <cstring>
+
+namespace tra {
+namespace {
+
+template <typename T>
+std::string Bytes(T value) {  // little-endian, as all machines we build for
+  std::string bytes(sizeof(T), '\0');
+  std::memcpy(bytes.data(), &value, sizeof(T));
+  return bytes;
+}
+
+// Protocol buffers: a field is its number and the kind of its value, then the value.
+enum Kind : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+
+std::string Varint(uint64_t value) {
+  std::string bytes;
+  for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(value | 0x80);
+  return bytes + static_cast<char>(value);
+}
+std::string Field(int number, Kind kind, const std::string& value) {
+  const std::string head = Varint(static_cast<uint64_t>(number) << 3 | kind);
+  return kind == kBytes ? head + Varint(value.size()) + value : head + value;
+}
+
+std::string Record(const std::string& event) {
+  // Checksums are masked, since those of data that holds checksums are weak.
+  const auto masked = [](const std::string& bytes) {
+    const uint32_t crc = Crc32c(bytes);
+    return Bytes(static_cast<uint32_t>((crc >> 15 | crc << 17) + 0xa282ead8u));
+  };
+  const std::string length = Bytes(static_cast<uint64_t>(event.size()));
+  return length + masked(length) + event + masked(event);
+}
+
+std::string WallTime(double seconds) { return Field(1, kFixed64, Bytes(seconds)); }
+
+}  // namespace
+
+uint32_t Crc32c(std::string_view bytes) {
+  static const std::array<uint32_t, 256> kTable = [] {
+    std::array<uint32_t, 256> table{};
+    for (uint32_t i = 0; i < 256; ++i) {
+      uint32_t crc = i;
+      for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ ((crc & 1) != 0 ? 0x82f63b78u : 0);
+      table[i] = crc;
+    }
+    return table;
+  }();
+  uint32_t crc = ~0u;
+  for (const char byte : bytes) crc = kTable[(crc ^ static_cast<unsigned char>(byte)) & 0xff] ^ crc >> 8;
+  return ~crc;
+}
+
+std::string EventsHead(double wall_time) { return Record(WallTime(wall_time) + Field(3, kBytes, "brain.Event:2")); }
+
+std::string ScalarsEvent(double wall_time, int64_t step, const std::vector<std::pair<std::string, double>>& scalars) {
+  std::string summary;
+  for (const auto& [tag, value] : scalars) {
+    summary += Field(1, kBytes, Field(1, kBytes, tag) + Field(2, kFixed32, Bytes(static_cast<float>(value))));
+  }
+  return Record(WallTime(wall_time) + Field(2, kVarint, Varint(static_cast<uint64_t>(step))) +
+                Field(5, kBytes, summary));
+}
+
+}  // namespace tra

@@ -1,0 +1,23 @@
+// Scalars in the files that TensorBoard reads: records of a length, its checksum, a serialised Event of
+// tensorflow/core/util/event.proto, and its checksum.
+#ifndef TRA_TRAIN_EVENTS_H_
+#define TRA_TRAIN_EVENTS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tra {
+
+// CRC-32C (Castagnoli, RFC 3720), which no library of Debian has for C++.
+uint32_t Crc32c(std::string_view bytes);
+
+// The record every such file begins with, and one of scalars by tag.
+std::string EventsHead(double wall_time);
+std::string ScalarsEvent(double wall_time, int64_t step, const std::vector<std::pair<std::string, double>>& scalars);
+
+}  // namespace tra
+
+#endif  // TRA_TRAIN_EVENTS_H_

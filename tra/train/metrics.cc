@@ -1,0 +1,66 @@
+#include "tra/train/metrics.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <system_error>
+
+#include "tra/train/events.h"
+
+namespace tra {
+namespace {
+
+double WallTime() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+
+}  // namespace
+
+void AppendFile::Fail(const char* action, int error) const {
+  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  throw std::runtime_error(path_ + ": " + action + ": " + std::generic_category().message(error) +
+                           (full ? "; make room, then continue with --resume" : ""));
+}
+
+AppendFile::AppendFile(std::string path, int64_t keep)
+    : path_(std::move(path)), fd_(open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666)) {
+  if (fd_ < 0) Fail("cannot open", errno);
+  struct stat about {};
+  if (fstat(fd_, &about) != 0) Fail("cannot look at", errno);
+  bytes_ = std::min(keep, static_cast<int64_t>(about.st_size));
+  if (ftruncate(fd_, bytes_) != 0 || lseek(fd_, 0, SEEK_END) < 0) Fail("cannot cut back", errno);
+}
+
+AppendFile::~AppendFile() {
+  if (fd_ >= 0) close(fd_);
+}
+
+void AppendFile::Append(const std::string& bytes) {
+  const char* at = bytes.data();
+  for (size_t left = bytes.size(); left > 0;) {
+    const ssize_t written = write(fd_, at, left);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) Fail("cannot write", errno);
+    at += written;
+    left -= static_cast<size_t>(written);
+    bytes_ += written;
+  }
+}
+
+Metrics::Metrics(const std::string& run, int64_t metrics_bytes, int64_t events_bytes)
+    : lines_(run + "/metrics.jsonl", metrics_bytes), events_(run + "/events.out.tfevents.0.tra", events_bytes) {
+  if (events_.Bytes() == 0) events_.Append(EventsHead(WallTime()));
+}
+
+void Metrics::Write(int64_t step, const Values& values) {
+  nlohmann::ordered_json line = {{"step", step}};
+  for (const auto& [name, value] : values) line[name] = value;  // JSON has no NaN: null
+  lines_.Append(line.dump() + "\n");
+  events_.Append(ScalarsEvent(WallTime(), step, values));
+}
+
+}  // namespace tra

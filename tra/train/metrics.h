@@ -1,0 +1,48 @@
+// What a run measures as it goes: RUN/metrics.jsonl, and the same for TensorBoard.
+#ifndef TRA_TRAIN_METRICS_H_
+#define TRA_TRAIN_METRICS_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tra {
+
+// A file that only grows, and that can be cut back to where a checkpoint was.
+class AppendFile {
+ public:
+  // Keeps the first `keep` bytes of what is there. Throws std::runtime_error that begins with the path.
+  AppendFile(std::string path, int64_t keep);
+  ~AppendFile();
+  AppendFile(const AppendFile&) = delete;
+  AppendFile& operator=(const AppendFile&) = delete;
+
+  void Append(const std::string& bytes);
+  int64_t Bytes() const { return bytes_; }
+
+ private:
+  [[noreturn]] void Fail(const char* action, int error) const;
+
+  std::string path_;
+  int fd_ = -1;
+  int64_t bytes_ = 0;
+};
+
+class Metrics {
+ public:
+  using Values = std::vector<std::pair<std::string, double>>;
+
+  Metrics(const std::string& run, int64_t metrics_bytes, int64_t events_bytes);
+
+  void Write(int64_t step, const Values& values);
+  int64_t MetricsBytes() const { return lines_.Bytes(); }
+  int64_t EventsBytes() const { return events_.Bytes(); }
+
+ private:
+  AppendFile lines_, events_;
+};
+
+}  // namespace tra
+
+#endif  // TRA_TRAIN_METRICS_H_

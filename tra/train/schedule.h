@@ -1,0 +1,17 @@
+// The learning rate of a step.
+#ifndef TRA_TRAIN_SCHEDULE_H_
+#define TRA_TRAIN_SCHEDULE_H_
+
+#include <cstdint>
+
+#include "tra/run/config.h"
+
+namespace tra {
+
+// Of step 0 .. steps - 1: linear warm-up from lr / warmup, then the schedule, which would reach final_lr * lr at step
+// `steps`.
+double LearningRate(const TrainConfig& config, int64_t step);
+
+}  // namespace tra
+
+#endif  // TRA_TRAIN_SCHEDULE_H_

@@ -1,0 +1,255 @@
+#include "tra/train/trainer.h"
+
+#include <ATen/ATen.h>
+
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <stdexcept>
+
+#include "tra/eval/evaluate.h"
+#include "tra/kernels/philox.h"
+#include "tra/model/decoder.h"
+#include "tra/ops/adamw.h"
+#include "tra/run/data.h"
+#include "tra/tasks/batch.h"
+#include "tra/train/checkpoint.h"
+#include "tra/train/metrics.h"
+#include "tra/train/schedule.h"
+
+namespace tra {
+namespace {
+
+// Dropout and labels of a part of a step's batch.
+uint64_t PassSeed(uint64_t seed, int64_t step, size_t part) {
+  constexpr uint32_t kTraining = 6;  // keeps these draws apart from others under the same seed
+  const auto words = Philox({static_cast<uint32_t>(part), static_cast<uint32_t>(step),
+                             static_cast<uint32_t>(static_cast<uint64_t>(step) >> 32), kTraining},
+                            {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
+  return static_cast<uint64_t>(words[0]) << 32 | words[1];
+}
+
+// The optimiser's groups, and the names of their parameters in the same order.
+struct Parameters {
+  std::vector<AdamW::Group> groups;
+  std::vector<std::string> names;
+};
+
+Parameters Group(const Decoder& model, const TrainConfig& config) {
+  Parameters all;
+  all.groups.resize(2);
+  all.groups[0].weight_decay = config.weight_decay;
+  for (const bool decays : {true, false}) {
+    for (const auto& each : model.named_parameters()) {
+      if ((config.decay == "all" || each.value().dim() >= 2) != decays) continue;
+      all.groups[decays ? 0 : 1].parameters.push_back(each.value());
+      all.names.push_back(each.key());
+    }
+  }
+  return all;
+}
+
+AdamW::Options OptimizerOptions(const TrainConfig& config) {
+  AdamW::Options options;
+  options.beta1 = config.beta1;
+  options.beta2 = config.beta2;
+  options.eps = config.eps;
+  return options;
+}
+
+class Trainer {
+ public:
+  Trainer(const RunConfig& config, const RunDirectory& run, const TrainHooks& hooks)
+      : config_(config),
+        path_(run.path()),
+        hooks_(hooks),
+        data_(config, hooks.notice),
+        model_(MakeModelConfig(config, data_.Vocabulary(), data_.TrainLength(), data_.Longest()), config.train.seed),
+        parameters_(Group(model_, config.train)),
+        optimizer_(parameters_.groups, OptimizerOptions(config.train)) {
+    const auto restored = LoadCheckpoint(path_, model_, parameters_.names, optimizer_, hooks.notice);
+    if (restored) progress_ = *restored;
+    metrics_ = std::make_unique<Metrics>(path_, progress_.metrics_bytes, progress_.events_bytes);
+    model_.train();
+  }
+
+  Ended Run() {
+    const TrainConfig& train = config_.train;
+    Ended ended = Ended::kSteps;
+    resumed_at_ = progress_.step;
+    started_ = interval_started_ = Clock::now();
+    while (progress_.step < train.steps) {
+      Step();
+      const int64_t step = progress_.step;
+      if (train.eval_every > 0 && step % train.eval_every == 0) QuickEvaluation();
+      const bool reached = train.target > 0 && progress_.target_hits >= train.target_evals;
+      const bool stop = hooks_.stop && hooks_.stop();
+      if (step % train.checkpoint_every == 0 || step == train.steps || reached || stop) Save();
+      if (reached) {
+        ended = Ended::kTarget;
+        break;
+      }
+      if (stop && step < train.steps) return Ended::kStopped;
+    }
+    EvaluateAtTheEnd();
+    return ended;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void Step() {
+    const TrainConfig& train = config_.train;
+    const int64_t step = progress_.step;
+    BatchOptions options;
+    options.part_positions = train.part_positions;
+    const int64_t first = step * train.batch;
+    Batch batch = MakeBatch(data_.Train(), static_cast<uint64_t>(first), train.batch, options);
+    double loss = 0, correct = 0;
+    int64_t sequence = first;
+    for (size_t i = 0; i < batch.parts.size(); ++i) {
+      BatchPart& part = batch.parts[i];
+      const auto matrix = [&](std::vector<int64_t>& values) {
+        return at::from_blob(values.data(), {part.rows, part.columns}, at::kLong);
+      };
+      Pass pass;
+      pass.seed = PassSeed(train.seed, step, i);
+      pass.first_sequence = sequence;
+      sequence += part.rows;
+      const CrossEntropySum sum = model_.Loss(matrix(part.tokens), matrix(part.targets), pass);
+      sum.loss.backward();
+      loss += sum.loss.item<double>();
+      correct += static_cast<double>(sum.correct);
+    }
+    const auto answers = static_cast<double>(batch.answers);
+    loss /= answers;
+    double scale = 1.0 / answers;
+    const double norm = optimizer_.GradNorm() * scale;
+    RequireFinite(loss, norm);
+    if (train.clip > 0 && norm > train.clip) scale *= train.clip / norm;
+    const double lr = LearningRate(train, step);
+    optimizer_.Step(lr, scale);
+    optimizer_.ZeroGrad();
+
+    ++progress_.step;
+    progress_.tokens += batch.symbols;
+    interval_tokens_ += batch.symbols;
+    WatchForSpikes(loss);
+    if (progress_.step % train.log_every == 0 || progress_.step == train.steps) {
+      Log(loss, correct / answers, lr, norm);
+    }
+  }
+
+  void RequireFinite(double loss, double norm) const {
+    if (std::isfinite(loss) && std::isfinite(norm)) return;
+    const auto saved = NewestCheckpoint(path_);
+    throw std::runtime_error("step " + std::to_string(progress_.step + 1) + ": the loss is " + std::to_string(loss) +
+                             ", the norm of its gradient " + std::to_string(norm) + "; the weights are as before it. " +
+                             (saved ? "The last good checkpoint is " + *saved : "No checkpoint had been saved") +
+                             "; try a lower train.lr, or train.clip=1");
+  }
+
+  void WatchForSpikes(double loss) {
+    constexpr double kForget = 0.02;  // a mean over some 50 steps
+    constexpr int64_t kSettled = 50;  // steps before it means anything
+    const double mean = progress_.loss_mean;
+    if (config_.train.spike > 0 && progress_.step > kSettled && loss > config_.train.spike * mean && hooks_.notice) {
+      hooks_.notice("step " + std::to_string(progress_.step) + ": the loss jumped to " + std::to_string(loss) +
+                    ", its mean was " + std::to_string(mean));
+    }
+    progress_.loss_mean = progress_.step == 1 ? loss : mean + kForget * (loss - mean);
+  }
+
+  void Log(double loss, double accuracy, double lr, double norm) {
+    const auto now = Clock::now();
+    const double interval = std::chrono::duration<double>(now - interval_started_).count();
+    const double elapsed = std::chrono::duration<double>(now - started_).count();
+    StepInfo info;
+    info.step = progress_.step;
+    info.steps = config_.train.steps;
+    info.loss = loss;
+    info.accuracy = accuracy;
+    info.lr = lr;
+    info.grad_norm = norm;
+    info.tokens_per_second = static_cast<double>(interval_tokens_) / interval;
+    info.seconds_left = elapsed / static_cast<double>(progress_.step - resumed_at_) *
+                        static_cast<double>(config_.train.steps - progress_.step);
+    metrics_->Write(info.step, {{"train/loss", loss},
+                                {"train/accuracy", accuracy},
+                                {"train/lr", lr},
+                                {"train/grad_norm", norm},
+                                {"train/tokens", static_cast<double>(progress_.tokens)},
+                                {"train/tokens_per_second", info.tokens_per_second}});
+    interval_started_ = now;
+    interval_tokens_ = 0;
+    if (hooks_.logged) hooks_.logged(info);
+  }
+
+  void WriteRows(const std::vector<ResultRow>& rows) {
+    Metrics::Values values;
+    for (const ResultRow& row : rows) {
+      std::string name = "eval/" + row.split;
+      if (!row.group.empty()) name += "/" + row.group;
+      if (row.window > 0) name += "/" + std::to_string(row.window);
+      values.emplace_back(name + "/" + row.metric, row.value);
+    }
+    metrics_->Write(progress_.step, values);
+    if (hooks_.evaluated) hooks_.evaluated(progress_.step, rows);
+  }
+
+  void QuickEvaluation() {
+    const auto began = Clock::now();
+    EvaluateOptions options;
+    options.most = config_.eval.quick_examples;
+    if (data_.IsText()) {  // a glimpse, at the window of training, of what is not the test
+      options.text_split = "valid";
+      options.windows = {config_.data.window};
+    }
+    const std::vector<ResultRow> rows = Evaluate(model_, data_, config_, options);
+    const auto worst = WorstExactMatch(rows);
+    const bool hit = config_.train.target > 0 && worst && *worst >= config_.train.target;
+    progress_.target_hits = hit ? progress_.target_hits + 1 : 0;
+    WriteRows(rows);
+    interval_started_ += Clock::now() - began;  // not the trainer's time
+  }
+
+  void Save() {
+    progress_.metrics_bytes = metrics_->MetricsBytes();
+    progress_.events_bytes = metrics_->EventsBytes();
+    SaveCheckpoint(path_, model_, parameters_.names, optimizer_, progress_, config_.train.keep);
+  }
+
+  void EvaluateAtTheEnd() {
+    if (hooks_.notice) hooks_.notice("scoring the model of step " + std::to_string(progress_.step));
+    const std::vector<ResultRow> rows = Evaluate(model_, data_, config_);
+    WriteRows(rows);
+    WriteResults(path_ + "/results.json", MakeResults(config_, data_, progress_.step, rows));
+  }
+
+  const RunConfig config_;
+  const std::string path_;
+  const TrainHooks hooks_;
+  RunData data_;
+  Decoder model_;
+  Parameters parameters_;
+  AdamW optimizer_;
+  Progress progress_;
+  std::unique_ptr<Metrics> metrics_;
+  int64_t resumed_at_ = 0, interval_tokens_ = 0;
+  Clock::time_point started_, interval_started_;
+};
+
+}  // namespace
+
+Ended Train(const RunConfig& config, RunDirectory& run, const TrainHooks& hooks) {
+  try {
+    const Ended ended = Trainer(config, run, hooks).Run();
+    if (ended != Ended::kStopped) run.Finish(ended == Ended::kTarget ? "target reached" : "all steps taken");
+    return ended;
+  } catch (const std::exception& error) {
+    run.Fail(error.what());
+    throw;
+  }
+}
+
+}  // namespace tra

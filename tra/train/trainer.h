@@ -1,0 +1,44 @@
+// Trains the model of a configuration in a run's folder.
+#ifndef TRA_TRAIN_TRAINER_H_
+#define TRA_TRAIN_TRAINER_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tra/report/results.h"
+#include "tra/run/config.h"
+#include "tra/run/directory.h"
+
+namespace tra {
+
+struct StepInfo {
+  int64_t step = 0, steps = 0;  // taken, of
+  double loss = 0, accuracy = 0, lr = 0, grad_norm = 0;
+  double tokens_per_second = 0, seconds_left = 0;
+};
+
+// What a trainer tells and asks; any may be empty.
+struct TrainHooks {
+  std::function<void(const StepInfo&)> logged;  // every train.log_every steps
+  std::function<void(int64_t step, const std::vector<ResultRow>&)> evaluated;
+  std::function<void(const std::string&)> notice;
+  std::function<bool()> stop;  // asked after every step: true saves and ends
+};
+
+enum class Ended : uint8_t {
+  kSteps,    // all were taken
+  kTarget,   // train.target was reached
+  kStopped,  // on request; resume goes on
+};
+
+// From the newest checkpoint, if there is one, to the end; then scores the model, writes results.json and marks the run
+// as done. A run that was stopped or killed and resumed gives, bit for bit, what one gives that never stopped, with the
+// same number of threads. Throws std::runtime_error, after writing FAILED, if the loss or the gradient is not finite or
+// a file cannot be written: what was saved before stays.
+Ended Train(const RunConfig& config, RunDirectory& run, const TrainHooks& hooks = {});
+
+}  // namespace tra
+
+#endif  // TRA_TRAIN_TRAINER_H_
