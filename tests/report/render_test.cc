@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
+#include <utility>
 
 #include "tests/report/runs.h"
 #include "tra/report/specs.h"
@@ -132,6 +134,16 @@ TEST(Render, Json) {
 )json";
   // Here without the indentation, which is that of a results file.
   EXPECT_EQ(RenderTables({Small()}, "json"), nlohmann::ordered_json::parse(kTables).dump(1) + "\n");
+}
+
+TEST(Render, WhatIsNotFiniteHasNoDeviation) {
+  const TableSpec spec = {"t", "T", {{"Copy", {"copy", "iid", "", 0, "em"}}}};
+  for (const auto& [value, printed] : {std::pair(kNan, "nan"), std::pair(HUGE_VAL, "inf")}) {
+    const std::vector<RunResults> runs = {RunOf("copy", "tra", 1, {Em("iid", value)}),
+                                          RunOf("copy", "tra", 2, {Em("iid", 1)})};
+    const std::string text = RenderTables({BuildTable(spec, runs, {})}, "md");
+    EXPECT_NE(text.find("| Copy | " + std::string(printed) + " |\n"), std::string::npos) << text;
+  }
 }
 
 Table Titled(const std::string& label) {
