@@ -28,10 +28,7 @@ size_t Edits(const std::string& a, const std::string& b) {
   return last[b.size()];
 }
 
-}  // namespace
-
-std::string UnknownName(const std::string& kind, const std::string& name, const std::vector<std::string>& known) {
-  std::string message = "unknown " + kind + " '" + name + "'";
+const std::string* Nearest(const std::string& name, const std::vector<std::string>& known) {
   const std::string* nearest = nullptr;
   size_t fewest = std::max<size_t>(1, name.size() / 3) + 1;  // more changed than this is another word
   for (const std::string& each : known) {
@@ -41,10 +38,28 @@ std::string UnknownName(const std::string& kind, const std::string& name, const 
       nearest = &each;
     }
   }
-  if (nearest != nullptr) message += "; did you mean '" + *nearest + "'?";
-  message += nearest != nullptr ? " There are " : "; there are ";
+  return nearest;
+}
+
+// Up to where the names or the help begin.
+std::string Question(const std::string& kind, const std::string& name, const std::vector<std::string>& known) {
+  const std::string* nearest = Nearest(name, known);
+  return "unknown " + kind + " '" + name + "'" + (nearest != nullptr ? "; did you mean '" + *nearest + "'?" : "");
+}
+
+}  // namespace
+
+std::string UnknownName(const std::string& kind, const std::string& name, const std::vector<std::string>& known) {
+  std::string message = Question(kind, name, known);
+  message += message.back() == '?' ? " There are " : "; there are ";
   for (size_t i = 0; i < known.size(); ++i) message += (i == 0 ? "" : ", ") + known[i];
   return message;
+}
+
+std::string UnknownName(const std::string& kind, const std::string& name, const std::vector<std::string>& known,
+                        const std::string& help) {
+  const std::string message = Question(kind, name, known);
+  return message + (message.back() == '?' ? " See " : "; see ") + help;
 }
 
 }  // namespace tra

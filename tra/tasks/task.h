@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tra/tasks/example.h"
@@ -64,8 +65,8 @@ struct Task {
 const std::vector<Task>& Tasks();
 
 // Both throw std::invalid_argument with the names there are.
-const Task& FindTask(const std::string& name);
-const Split& FindSplit(const Task& task, const std::string& name);
+const Task& FindTask(std::string_view name);
+const Split& FindSplit(const Task& task, std::string_view name);
 
 }  // namespace tra
 

@@ -51,9 +51,9 @@ const std::vector<Task>& Tasks() {
   return kTasks;
 }
 
-const Task& FindTask(const std::string& name) { return FindNamed("task", name, Tasks()); }
+const Task& FindTask(std::string_view name) { return FindNamed("task", name, Tasks()); }
 
-const Split& FindSplit(const Task& task, const std::string& name) {
+const Split& FindSplit(const Task& task, std::string_view name) {
   return FindNamed("split of " + std::string(task.name), name, task.splits);
 }
 

@@ -79,6 +79,6 @@ const std::vector<Variant>& Variants() {
   return kVariants;
 }
 
-const Variant& FindVariant(const std::string& name) { return FindNamed("attention", name, Variants()); }
+const Variant& FindVariant(std::string_view name) { return FindNamed("attention", name, Variants()); }
 
 }  // namespace tra

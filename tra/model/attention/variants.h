@@ -3,6 +3,7 @@
 #define TRA_MODEL_ATTENTION_VARIANTS_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tra/model/attention/layer.h"
@@ -29,7 +30,7 @@ struct Variant {
 const std::vector<Variant>& Variants();
 
 // Throws std::invalid_argument with the names there are.
-const Variant& FindVariant(const std::string& name);
+const Variant& FindVariant(std::string_view name);
 
 }  // namespace tra
 

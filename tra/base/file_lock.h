@@ -1,0 +1,30 @@
+// One process at a time.
+#ifndef TRA_BASE_FILE_LOCK_H_
+#define TRA_BASE_FILE_LOCK_H_
+
+#include <cstdint>
+#include <string>
+
+namespace tra {
+
+// A lock on a file, which is created if need be and stays. A process that ends, however it ends, lets go. Where the
+// file system knows no locks, or the file cannot be made, there is no lock: what it guards must be safe without.
+class FileLock {
+ public:
+  enum class Wait : uint8_t { kUntilFree, kNo };
+
+  explicit FileLock(const std::string& path, Wait wait = Wait::kUntilFree);
+  ~FileLock();
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+  bool HeldByAnother() const { return held_by_another_; }  // only if it did not wait
+
+ private:
+  int fd_;
+  bool held_by_another_ = false;
+};
+
+}  // namespace tra
+
+#endif  // TRA_BASE_FILE_LOCK_H_
