@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string_view>
 
 #include "tests/report/runs.h"
 #include "tra/report/render.h"
@@ -12,22 +13,22 @@
 namespace tra {
 namespace {
 
-const TableSpec& Spec(const std::string& name) {
+const TableSpec& Spec(std::string_view name) {
   for (const TableSpec& spec : PaperTables()) {
     if (spec.name == name) return spec;
   }
-  throw std::invalid_argument(name);
+  throw std::invalid_argument(std::string(name));
 }
 
 Table Build(const std::string& name, const std::vector<RunResults>& runs, bool paper = false) {
   return BuildTable(Spec(name), runs, {paper});
 }
 
-const TableLine& Line(const Table& table, const std::string& label) {
+const TableLine& Line(const Table& table, std::string_view label) {
   for (const TableLine& line : table.lines) {
     if (line.label == label) return line;
   }
-  throw std::invalid_argument(label);
+  throw std::invalid_argument(std::string(label));
 }
 
 std::vector<std::string> Titles(const Table& table) {

@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 #include <stdexcept>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -35,10 +36,10 @@ class Fields {
     throw std::runtime_error(file_ + ": " + where_ + (where_.empty() ? "" : ".") + field + " " + what);
   }
 
-  const ordered_json& Take(const std::string& field) {
-    taken_.push_back(field);
-    const auto found = object_.find(field);
-    if (found == object_.end()) Fail(field, "is missing; evaluate the run again");
+  const ordered_json& Take(std::string_view field) {
+    const std::string& name = taken_.emplace_back(field);
+    const auto found = object_.find(name);
+    if (found == object_.end()) Fail(name, "is missing; evaluate the run again");
     return *found;
   }
 
