@@ -1,1 +1,178 @@
+#include "tra/report/render.h"
 
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "tests/report/runs.h"
+#include "tra/report/specs.h"
+
+namespace tra {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+// Two lines of two parts; seeds that differ in number, a missing cell, a NaN, the paper's numbers.
+Table Small() {
+  const TableSpec spec = {
+      "small",
+      "Exact match in percent",
+      {{"Flip-flop IID", {"flipflop", "iid", "", 0, "em"}}, {"Copy OOD (51-100)", {"copy", "51-100", "", 0, "em"}}}};
+  return BuildTable(spec,
+                    {RunOf("flipflop", "rope", 1, {Em("iid", 0.5)}), RunOf("flipflop", "rope", 2, {Em("iid", 0.75)}),
+                     RunOf("flipflop", "tra", 1, {Em("iid", 1)}), RunOf("flipflop", "tra", 2, {Em("iid", 1)}),
+                     RunOf("copy", "rope", 1, {Em("51-100", kNan)}),
+                     RunOf("copy", "tra", 1, {Em("51-100", 0.875)}, "a|b & c_d 100%, \"e\"")},
+                    {/*paper=*/true});
+}
+
+// One line, the same number of seeds everywhere.
+Table Plain() {
+  const TableSpec spec = {"plain", "Test perplexity", {{"Perplexity", {"text", "test", "", 128, "ppl_token"}}}};
+  std::vector<RunResults> runs = {RunOf("text", "fot", 1, {Perplexity(128, 30.25)}),
+                                  RunOf("text", "tra", 1, {Perplexity(128, 30)})};
+  for (RunResults& run : runs) run.context = {{"tokenizer", "gpt2"}, {"stride", 64}};
+  return BuildTable(spec, runs, {});
+}
+
+TEST(Render, Markdown) {
+  EXPECT_EQ(RenderTables({Small(), Plain()}, "md"),
+            R"(**small**: Exact match in percent; mean ± std over seeds, n=1 to 2.
+
+|  | RoPE | TRA | TRA (a\|b \& c\_d 100%, "e") |
+|---|---:|---:|---:|
+| Flip-flop IID | 62.50 ± 17.68 (n=2) | **100.00 ± 0.00** (n=2) | - |
+| *paper* | 100.00 ± 0.00 | 100.00 ± 0.00 | 100.00 ± 0.00 |
+| Copy OOD (51-100) | nan (n=1) | - | **87.50** (n=1) |
+| *paper* | 4.44 ± 4.79 | 100.00 ± 0.00 | 100.00 ± 0.00 |
+
+- paper: mean ± std over 4 seeds as published, of the attention whatever our label.
+
+**plain**: Test perplexity; one seed, n=1; tokenizer gpt2; stride 64.
+
+|  | FoT | TRA |
+|---|---:|---:|
+| Perplexity | 30.25 | **30.00** |
+)");
+}
+
+TEST(Render, Latex) {
+  EXPECT_EQ(RenderTables({Small(), Plain()}, "latex"),
+            R"(% \usepackage{booktabs,adjustbox}
+\begin{table*}
+  \centering
+  \caption{Exact match in percent; mean $\pm$ std over seeds, n=1 to 2.}
+  \label{tab:small}
+  \begin{adjustbox}{max width=\textwidth}
+  \begin{tabular}{lccc}
+    \toprule
+     & RoPE & TRA & TRA (a\textbar{}b \& c\_d 100\%, "e") \\
+    \midrule
+    Flip-flop IID & 62.50 $\pm$ 17.68 (n=2) & \textbf{100.00 $\pm$ 0.00} (n=2) & - \\
+    \quad\textit{paper} & 100.00 $\pm$ 0.00 & 100.00 $\pm$ 0.00 & 100.00 $\pm$ 0.00 \\
+    \midrule
+    Copy OOD (51-100) & nan (n=1) & - & \textbf{87.50} (n=1) \\
+    \quad\textit{paper} & 4.44 $\pm$ 4.79 & 100.00 $\pm$ 0.00 & 100.00 $\pm$ 0.00 \\
+    \bottomrule
+  \end{tabular}
+  \end{adjustbox}
+  \par\footnotesize paper: mean $\pm$ std over 4 seeds as published, of the attention whatever our label.
+\end{table*}
+\begin{table*}
+  \centering
+  \caption{Test perplexity; one seed, n=1; tokenizer gpt2; stride 64.}
+  \label{tab:plain}
+  \begin{adjustbox}{max width=\textwidth}
+  \begin{tabular}{lcc}
+    \toprule
+     & FoT & TRA \\
+    \midrule
+    Perplexity & 30.25 & \textbf{30.00} \\
+    \bottomrule
+  \end{tabular}
+  \end{adjustbox}
+\end{table*}
+)");
+}
+
+TEST(Render, Csv) {
+  EXPECT_EQ(RenderTables({Small(), Plain()}, "csv"),
+            R"(table,line,attention,label,n,mean,std,min,median,max,source
+small,Flip-flop IID,rope,,2,62.5,17.67766952966369,50,62.5,75,ours
+small,Flip-flop IID,tra,,2,100,0,100,100,100,ours
+small,Flip-flop IID,rope,,4,100,0,,,,paper
+small,Flip-flop IID,tra,,4,100,0,,,,paper
+small,Copy OOD (51-100),rope,,1,nan,,nan,nan,nan,ours
+small,Copy OOD (51-100),tra,"a|b & c_d 100%, ""e""",1,87.5,,87.5,87.5,87.5,ours
+small,Copy OOD (51-100),rope,,4,4.44,4.79,,,,paper
+small,Copy OOD (51-100),tra,,4,100,0,,,,paper
+plain,Perplexity,fot,,1,30.25,,30.25,30.25,30.25,ours
+plain,Perplexity,tra,,1,30,,30,30,30,ours
+)");
+}
+
+TEST(Render, Json) {
+  constexpr char kTables[] = R"json(
+{"format":"tra-tables","version":1,"tables":[{"table":"small",
+"caption":"Exact match in percent; mean ± std over seeds, n=1 to 2",
+"columns":[{"attention":"rope","label":"","title":"RoPE"},
+{"attention":"tra","label":"","title":"TRA"},
+{"attention":"tra","label":"a|b & c_d 100%, \"e\"","title":"TRA (a|b & c_d 100%, \"e\")"}],
+"lines":[{"line":"Flip-flop IID","task":"flipflop","split":"iid","group":"","window":0,"metric":"em",
+"scale":100.0,"better":"higher","cells":[
+{"n":2,"mean":62.5,"std":17.67766952966369,"min":50.0,"median":62.5,"max":75.0,"best":false},
+{"n":2,"mean":100.0,"std":0.0,"min":100.0,"median":100.0,"max":100.0,"best":true},null],
+"paper":[{"n":4,"mean":100.0,"std":0.0},{"n":4,"mean":100.0,"std":0.0},{"n":4,"mean":100.0,"std":0.0}]},
+{"line":"Copy OOD (51-100)","task":"copy","split":"51-100","group":"","window":0,"metric":"em",
+"scale":100.0,"better":"higher","cells":[
+{"n":1,"mean":null,"min":null,"median":null,"max":null,"best":false},null,
+{"n":1,"mean":87.5,"min":87.5,"median":87.5,"max":87.5,"best":true}],
+"paper":[{"n":4,"mean":4.44,"std":4.79},{"n":4,"mean":100.0,"std":0.0},{"n":4,"mean":100.0,"std":0.0}]}],
+"footnotes":["paper: mean ± std over 4 seeds as published, of the attention whatever our label"]}]}
+)json";
+  // Here without the indentation, which is that of a results file.
+  EXPECT_EQ(RenderTables({Small()}, "json"), nlohmann::ordered_json::parse(kTables).dump(1) + "\n");
+}
+
+TEST(Render, WhatIsNotFiniteHasNoDeviation) {
+  const TableSpec spec = {"t", "T", {{"Copy", {"copy", "iid", "", 0, "em"}}}};
+  for (const auto& [value, printed] : {std::pair(kNan, "nan"), std::pair(HUGE_VAL, "inf")}) {
+    const std::vector<RunResults> runs = {RunOf("copy", "tra", 1, {Em("iid", value)}),
+                                          RunOf("copy", "tra", 2, {Em("iid", 1)})};
+    const std::string text = RenderTables({BuildTable(spec, runs, {})}, "md");
+    EXPECT_NE(text.find("| Copy | " + std::string(printed) + " |\n"), std::string::npos) << text;
+  }
+}
+
+Table Titled(const std::string& label) {
+  Table table;
+  table.name = "t";
+  table.columns = {{"x", label}};
+  return table;
+}
+
+TEST(Render, SpecialCharactersAreTextInEveryFormat) {
+  const auto has = [](const std::string& label, const char* format, const std::string& text) {
+    return RenderTables({Titled(label)}, format).find("x (" + text + ")") != std::string::npos;
+  };
+  EXPECT_TRUE(has("\\ ` * _ | < > & [ ] ~ # % $", "md", R"(\\ \` \* \_ \| \< \> \& \[ \] \~ # % $)"));
+  EXPECT_TRUE(has("& % $ # _ { }", "latex", R"(\& \% \$ \# \_ \{ \})"));
+  EXPECT_TRUE(has("\\ ~ ^ < > |", "latex",
+                  R"(\textbackslash{} \textasciitilde{} \textasciicircum{} \textless{} \textgreater{} \textbar{})"));
+  EXPECT_TRUE(has("a\n\nb", "md", "a  b"));
+  EXPECT_TRUE(has("a\n\nb", "latex", "a  b"));
+}
+
+TEST(Render, UnknownFormatNamesThoseThereAre) {
+  try {
+    RenderTables({}, "jsn");
+    FAIL() << "no error";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(), "unknown table format 'jsn'; did you mean 'json'? There are md, latex, csv, json");
+  }
+}
+
+}  // namespace
+}  // namespace tra

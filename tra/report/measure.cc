@@ -4,7 +4,7 @@
 
 namespace tra {
 
-const Metric& FindMetric(const std::string& name) {
+const Metric& FindMetric(std::string_view name) {
   static constexpr std::array<Metric, 5> kMetrics = {{{"em", "exact match, %", 100, 2, Better::kHigher},
                                                       {"token_error", "token error, %", 100, 2, Better::kLower},
                                                       {"ppl_token", "perplexity per token", 1, 2, Better::kLower},

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace tra {
 
@@ -29,7 +30,7 @@ struct Metric {
 };
 
 // A metric that the table of metrics does not have is shown as it is, and none of its values is best.
-const Metric& FindMetric(const std::string& name);
+const Metric& FindMetric(std::string_view name);
 
 }  // namespace tra
 

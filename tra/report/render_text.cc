@@ -90,7 +90,7 @@ std::vector<std::string> OurCells(const TableLine& line, bool with_n, const Mark
     std::string text = "-";
     if (cell.summary.n > 0) {
       text = MeanAndStd(cell.summary.mean, cell.summary.std, decimals, markup);
-      if (cell.best) text = markup.bold + text + markup.bold_end;
+      if (cell.best) text.insert(0, markup.bold).append(markup.bold_end);
       if (with_n) text += " (n=" + std::to_string(cell.summary.n) + ")";
     }
     cells.push_back(text);

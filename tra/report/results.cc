@@ -4,7 +4,9 @@
 #include <limits>
 #include <set>
 #include <stdexcept>
+#include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "tra/base/atomic_file.h"
 #include "tra/base/mapped_file.h"
@@ -21,23 +23,23 @@ constexpr int kVersion = 1;
 // The fields of one object, each taken once, with messages that say where it is.
 class Fields {
  public:
-  Fields(const ordered_json& object, std::string file, std::string prefix)
-      : object_(object), file_(std::move(file)), prefix_(std::move(prefix)) {
+  // `where` the object is in the file: "" is the whole of it.
+  Fields(const ordered_json& object, std::string file, std::string where)
+      : object_(object), file_(std::move(file)), where_(std::move(where)) {
     if (!object.is_object()) {
-      throw std::runtime_error(file_ + ": " + (prefix_.empty() ? "the whole" : prefix_) + " must be an object, got " +
+      throw std::runtime_error(file_ + ": " + (where_.empty() ? "the whole" : where_) + " must be an object, got " +
                                object.type_name());
     }
-    if (!prefix_.empty()) prefix_ += ".";
   }
 
   [[noreturn]] void Fail(const std::string& field, const std::string& what) const {
-    throw std::runtime_error(file_ + ": " + prefix_ + field + " " + what);
+    throw std::runtime_error(file_ + ": " + where_ + (where_.empty() ? "" : ".") + field + " " + what);
   }
 
-  const ordered_json& Take(const std::string& field) {
-    taken_.push_back(field);
-    const auto found = object_.find(field);
-    if (found == object_.end()) Fail(field, "is missing; evaluate the run again");
+  const ordered_json& Take(std::string_view field) {
+    const std::string& name = taken_.emplace_back(field);
+    const auto found = object_.find(name);
+    if (found == object_.end()) Fail(name, "is missing; evaluate the run again");
     return *found;
   }
 
@@ -77,13 +79,15 @@ class Fields {
     for (const auto& [field, value] : object_.items()) {
       bool known = false;
       for (const std::string& each : taken_) known = known || each == field;
-      if (!known) throw std::runtime_error(file_ + ": " + UnknownName("field", prefix_ + field, taken_));
+      if (known) continue;
+      throw std::runtime_error(file_ + ": " +
+                               UnknownName(where_.empty() ? "field" : "field of " + where_, field, taken_));
     }
   }
 
  private:
   const ordered_json& object_;
-  std::string file_, prefix_;
+  std::string file_, where_;
   std::vector<std::string> taken_;
 };
 

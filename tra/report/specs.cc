@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <tuple>
+#include <cstddef>
 
 namespace tra {
 namespace {

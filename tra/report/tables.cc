@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -31,16 +33,19 @@ const ResultRow* FindRow(const RunResults& run, const Measure& measure) {
   return nullptr;
 }
 
+[[noreturn]] void FailDuplicate(const std::string& one_file, const RunResults& other) {
+  const auto [first, second] = std::minmax(one_file, other.file);
+  throw std::invalid_argument(first + " and " + second + ": both are task '" + other.task + "', attention '" +
+                              other.attention + "', label '" + other.label + "', seed " + std::to_string(other.seed) +
+                              "; leave one out, or tell them apart by label");
+}
+
 // A mean over them would count one seed twice.
 void RefuseDuplicates(const std::vector<RunResults>& runs) {
   std::map<std::tuple<std::string, std::string, std::string, uint64_t>, std::string> files;
   for (const RunResults& run : runs) {
-    const auto [first, is_new] = files.emplace(std::tie(run.task, run.attention, run.label, run.seed), run.file);
-    if (is_new) continue;
-    const auto [a, b] = std::minmax(first->second, run.file);
-    throw std::invalid_argument(a + " and " + b + ": both are task '" + run.task + "', attention '" + run.attention +
-                                "', label '" + run.label + "', seed " + std::to_string(run.seed) +
-                                "; leave one out, or tell them apart by label");
+    const auto [known, is_new] = files.emplace(std::tie(run.task, run.attention, run.label, run.seed), run.file);
+    if (!is_new) FailDuplicate(known->second, run);
   }
 }
 
