@@ -113,9 +113,11 @@ inline std::unique_ptr<Process> StartRank(int rank, int size, const std::string&
   return std::make_unique<Process>(command);
 }
 
-inline std::vector<std::unique_ptr<Process>> StartRanks(int size, const std::vector<std::string>& arguments) {
+using Processes = std::vector<std::unique_ptr<Process>>;  // by rank
+
+inline Processes StartRanks(int size, const std::vector<std::string>& arguments) {
   const std::string port = FreePort();
-  std::vector<std::unique_ptr<Process>> processes;
+  Processes processes;
   for (int rank = 0; rank < size; ++rank) processes.push_back(StartRank(rank, size, port, arguments));
   return processes;
 }

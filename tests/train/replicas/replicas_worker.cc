@@ -38,7 +38,8 @@ uint64_t HashOf(const std::vector<at::Tensor>& tensors) {
   return hash;
 }
 
-// train ATTENTION BATCH BUCKET_BYTES OVERLAP: ten steps of copy. Prints their mean losses, their parts and the weights.
+// train ATTENTION BATCH BUCKET_BYTES OVERLAP: ten steps of copy. Prints their mean losses,
+// the parts of this process, and the weights.
 void Train(const Arguments& arguments) {
   const int64_t batch_size = std::stoll(arguments.at(1));
   const bool overlap = arguments.at(3) == "1";
@@ -63,10 +64,11 @@ void Train(const Arguments& arguments) {
   AdamW optimizer({{model->parameters(), 0.1}});
   BatchOptions options;
   options.part_cost = 0;  // as many parts as there are lengths
-  size_t most_parts = 0, fewest_parts = 1000;
+  std::string parts;
   for (int64_t step = 0; step < 10; ++step) {
     const Replicas::Share share = replicas->ShareOf(batch_size);
-    Batch batch = MakeBatch(source, step * batch_size + share.first, share.count, options);
+    Batch batch;
+    if (share.count > 0) batch = MakeBatch(source, step * batch_size + share.first, share.count, options);
     std::vector<double> sums = {0, static_cast<double>(batch.answers)};
     for (BatchPart& part : batch.parts) {
       const auto matrix = [&](std::vector<int64_t>& data) {
@@ -82,10 +84,9 @@ void Train(const Arguments& arguments) {
     std::printf("loss %.17g\n", sums[0] / sums[1]);
     optimizer.Step(1e-3, 1 / sums[1]);
     optimizer.ZeroGrad();
-    most_parts = std::max(most_parts, batch.parts.size());
-    fewest_parts = std::min(fewest_parts, batch.parts.size());
+    parts += std::to_string(batch.parts.size()) + ",";
   }
-  std::printf("parts %zu %zu\nweights %016llx\n", fewest_parts, most_parts,
+  std::printf("parts %s\nweights %016llx\n", parts.c_str(),
               static_cast<unsigned long long>(HashOf(model->parameters())));
 }
 

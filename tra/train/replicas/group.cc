@@ -170,7 +170,7 @@ Group::Group(const Launch& launch, at::Device device, milliseconds timeout)
       meeting->set_exception(std::current_exception());
     }
   }).detach();
-  constexpr milliseconds kGrace(5000);  // for the meeting to fail with a reason of its own
+  constexpr milliseconds kGrace(2000);  // for the meeting to fail with a reason of its own
   if (met.wait_for(timeout + kGrace) != std::future_status::ready) {
     throw std::runtime_error(Name(rank_, size_) + " waited " + Seconds(timeout + kGrace) + " for an answer from " +
                              launch.master_address + ":" + std::to_string(launch.master_port) +

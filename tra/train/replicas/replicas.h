@@ -7,7 +7,8 @@
 //   replicas->Watch(model->parameters());
 //   for (each step) {
 //     const auto share = replicas->ShareOf(batch_size);
-//     Batch batch = MakeBatch(source, step * batch_size + share.first, share.count);  // may have no parts at all
+//     Batch batch;
+//     if (share.count > 0) batch = MakeBatch(source, step * batch_size + share.first, share.count);
 //     for (each part) {
 //       if (it is the last) replicas->BeginLastBackward();
 //       loss.backward();
