@@ -1,0 +1,241 @@
+#include "tra/train/replicas/group.h"
+
+#include <torch/version.h>
+
+#include <cstdlib>
+#include <exception>
+#include <future>
+#include <iomanip>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#if defined(USE_C10D_GLOO) && __has_include(<gloo/algorithm.h>)
+#define TRA_HAS_GLOO 1
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#endif
+#if defined(USE_C10D_NCCL) && __has_include(<nccl.h>)
+#define TRA_HAS_NCCL 1
+#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
+#endif
+
+#if defined(TRA_HAS_GLOO) || defined(TRA_HAS_NCCL)
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+#define TRA_HAS_C10D 1
+#endif
+
+namespace tra {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+std::string Seconds(Clock::duration duration) {
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(1) << std::chrono::duration<double>(duration).count() << " s";
+  return out.str();
+}
+
+std::string Name(int rank, int size) { return "rank " + std::to_string(rank) + " of " + std::to_string(size); }
+
+// LibTorch's messages carry the stack.
+std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+}  // namespace
+
+#ifdef TRA_HAS_C10D
+
+// Since LibTorch 2.0, a ProcessGroup is a table of backends.
+#if TORCH_VERSION_MAJOR >= 2
+using C10dBackend = c10d::Backend;
+#else
+using C10dBackend = c10d::ProcessGroup;
+#endif
+
+class Group::Backend {
+ public:
+  c10::intrusive_ptr<c10d::Store> store;  // must outlive the rest: rank 0 serves it
+  c10::intrusive_ptr<C10dBackend> c10d;
+};
+
+namespace {
+
+bool IsLoopback(const std::string& address) {
+  return address == "localhost" || address == "::1" || address.rfind("127.", 0) == 0;
+}
+
+std::string RankKey(int rank) { return "rank" + std::to_string(rank); }
+
+c10::intrusive_ptr<c10d::Store> MakeStore(const Launch& launch, milliseconds timeout) {
+  c10d::TCPStoreOptions options;
+  options.port = launch.master_port;
+  options.isServer = launch.rank == 0 && !launch.agent_store;
+  options.waitWorkers = false;  // MeetAll does, and says who is missing
+  options.timeout = timeout;
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4)
+  options.useLibUV = false;  // not in every build
+#endif
+  const std::string where = launch.master_address + ":" + std::to_string(launch.master_port);
+  try {
+    auto store = c10::make_intrusive<c10d::TCPStore>(launch.master_address, options);
+    // A restart by torchrun finds the keys of the attempt before.
+    return c10::make_intrusive<c10d::PrefixStore>("tra/" + launch.attempt, std::move(store));
+  } catch (const std::exception& error) {
+    throw std::runtime_error(Name(launch.rank, launch.size) +
+                             (options.isServer ? " cannot listen at " + where + ": give MASTER_PORT a free port"
+                                               : " cannot reach rank 0 at " + where +
+                                                     ": see whether it runs, and whether MASTER_ADDR and MASTER_PORT "
+                                                     "are the same everywhere") +
+                             " (" + FirstLine(error.what()) + ")");
+  }
+}
+
+void MeetAll(c10d::Store& store, const Launch& launch, milliseconds timeout, Clock::time_point start) {
+  if (store.add(RankKey(launch.rank), 1) > 1) {
+    throw std::runtime_error("two processes have RANK=" + std::to_string(launch.rank) +
+                             ", or two runs have the same MASTER_PORT: every process needs a RANK of its own, every "
+                             "run a MASTER_PORT of its own");
+  }
+  std::vector<std::string> keys;
+  for (int rank = 0; rank < launch.size; ++rank) keys.push_back(RankKey(rank));
+  while (!store.check(keys)) {
+    if (Clock::now() - start > timeout) {
+      std::string missing;
+      for (int rank = 0; rank < launch.size; ++rank) {
+        if (!store.check({RankKey(rank)})) missing += " " + std::to_string(rank);
+      }
+      throw std::runtime_error(Name(launch.rank, launch.size) + " waited " + Seconds(Clock::now() - start) +
+                               " for processes that did not start, of RANK" + missing +
+                               ": start all within the timeout, or lower WORLD_SIZE");
+    }
+    std::this_thread::sleep_for(milliseconds(10));
+  }
+}
+
+c10::intrusive_ptr<C10dBackend> MakeGloo([[maybe_unused]] const c10::intrusive_ptr<c10d::Store>& store,
+                                         [[maybe_unused]] const Launch& launch,
+                                         [[maybe_unused]] milliseconds timeout) {
+#ifdef TRA_HAS_GLOO
+  using Gloo = c10d::ProcessGroupGloo;
+  auto options = Gloo::Options::create(timeout);
+  if (const char* name = std::getenv("GLOO_SOCKET_IFNAME")) {
+    options->devices.push_back(Gloo::createDeviceForInterface(name));
+  } else if (IsLoopback(launch.master_address)) {
+    // All processes are on this machine; what its name resolves to need not be an address it has.
+    options->devices.push_back(Gloo::createDeviceForHostname("127.0.0.1"));
+  } else {
+    options->devices.push_back(Gloo::createDefaultDevice());
+  }
+  return c10::make_intrusive<Gloo>(store, launch.rank, launch.size, options);
+#else
+  throw std::runtime_error("this build has no Gloo, which connects CPUs: install its headers and build again");
+#endif
+}
+
+c10::intrusive_ptr<C10dBackend> MakeNccl([[maybe_unused]] const c10::intrusive_ptr<c10d::Store>& store,
+                                         [[maybe_unused]] const Launch& launch,
+                                         [[maybe_unused]] milliseconds timeout) {
+#ifdef TRA_HAS_NCCL
+  auto options = c10d::ProcessGroupNCCL::Options::create();
+  // NCCL's watchdog ends the process without an error: it comes after ours.
+  options->timeout = 2 * timeout;
+  return c10::make_intrusive<c10d::ProcessGroupNCCL>(store, launch.rank, launch.size, options);
+#else
+  throw std::runtime_error(
+      "this build has no NCCL, which connects GPUs: build with a LibTorch for CUDA and NCCL's headers, or train with "
+      "one process");
+#endif
+}
+
+}  // namespace
+
+Group::Group(const Launch& launch, at::Device device, milliseconds timeout)
+    : rank_(launch.rank), size_(launch.size), device_(device), timeout_(timeout) {
+  // Apart, because the store waits without end for a stranger at its port who does not answer.
+  auto meeting = std::make_shared<std::promise<std::shared_ptr<Backend>>>();
+  auto met = meeting->get_future();
+  std::thread([meeting, launch, device, timeout] {
+    try {
+      const auto start = Clock::now();
+      auto backend = std::make_shared<Backend>();
+      backend->store = MakeStore(launch, timeout);
+      MeetAll(*backend->store, launch, timeout, start);
+      backend->c10d = device.is_cuda() ? MakeNccl(backend->store, launch, timeout)
+                                       : MakeGloo(backend->store, launch, timeout);
+      meeting->set_value(std::move(backend));
+    } catch (...) {
+      meeting->set_exception(std::current_exception());
+    }
+  }).detach();
+  constexpr milliseconds kGrace(2000);  // for the meeting to fail with a reason of its own
+  if (met.wait_for(timeout + kGrace) != std::future_status::ready) {
+    throw std::runtime_error(Name(rank_, size_) + " waited " + Seconds(timeout + kGrace) + " for an answer from " +
+                             launch.master_address + ":" + std::to_string(launch.master_port) +
+                             ": see whether rank 0 listens there, or give MASTER_PORT a free port");
+  }
+  backend_ = met.get();
+}
+
+Group::~Group() = default;
+
+template <typename Start>
+std::function<void()> Group::Run(const std::string& what, Start start) {
+  const auto fail = [this, what](Clock::time_point since, const std::string& why) {
+    throw std::runtime_error(Name(rank_, size_) + " lost another process after waiting " +
+                             Seconds(Clock::now() - since) + " for " + what + " (" + FirstLine(why) +
+                             "): see what the others say, then start all again with --resume");
+  };
+  c10::intrusive_ptr<c10d::Work> work;
+  try {
+    work = start();
+  } catch (const std::exception& error) {
+    fail(Clock::now(), error.what());
+  }
+  return [this, fail, work] {
+    const auto since = Clock::now();
+    try {
+      // Gloo's waits end by themselves; NCCL's would only make the GPU wait.
+      while (device_.is_cuda() && !work->isCompleted()) {
+        if (Clock::now() - since > timeout_) throw std::runtime_error("no answer");
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+      }
+      work->wait();
+    } catch (const std::exception& error) {
+      fail(since, error.what());
+    }
+  };
+}
+
+std::function<void()> Group::Sum(const at::Tensor& tensor, const std::string& what) {
+  return Run(what, [&] {
+    std::vector<at::Tensor> tensors = {tensor};
+    return backend_->c10d->allreduce(tensors, {});
+  });
+}
+
+void Group::Broadcast(const at::Tensor& tensor, const std::string& what) {
+  Run(what, [&] {
+    std::vector<at::Tensor> tensors = {tensor};
+    return backend_->c10d->broadcast(tensors, {});
+  })();
+}
+
+#else
+
+class Group::Backend {};
+
+Group::Group(const Launch& launch, at::Device device, milliseconds timeout)
+    : rank_(launch.rank), size_(launch.size), device_(device), timeout_(timeout) {
+  throw std::runtime_error("this LibTorch has no Gloo and no NCCL, or their headers were not there: build with one that "
+                           "has, or train with one process (WORLD_SIZE=1)");
+}
+Group::~Group() = default;
+std::function<void()> Group::Sum(const at::Tensor&, const std::string&) { return nullptr; }
+void Group::Broadcast(const at::Tensor&, const std::string&) {}
+
+#endif  // TRA_HAS_C10D
+
+}  // namespace tra

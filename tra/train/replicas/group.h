@@ -1,0 +1,50 @@
+// What is needed of c10d, so that its headers are read in one place: processes that meet, sums and copies among them.
+#ifndef TRA_TRAIN_REPLICAS_GROUP_H_
+#define TRA_TRAIN_REPLICAS_GROUP_H_
+
+#include <ATen/core/Tensor.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "tra/train/replicas/launch.h"
+
+namespace tra {
+
+// All processes must make the same calls in the same order. Whatever fails, on whichever side, throws
+// std::runtime_error with the rank, the time waited and the remedy.
+class Group {
+ public:
+  // Gloo for the CPU, NCCL for CUDA. Returns when all processes have met, and fails after `timeout` if they do not.
+  Group(const Launch& launch, at::Device device, std::chrono::milliseconds timeout);
+  ~Group();
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  at::Device device() const { return device_; }
+
+  // Starts to replace a contiguous tensor by its sum over the processes, the same to the last bit in each. It is there
+  // when the returned function has been called and has returned. `what` is for errors: "the sum of gradients".
+  std::function<void()> Sum(const at::Tensor& tensor, const std::string& what);
+  // Copies rank 0's contents to all.
+  void Broadcast(const at::Tensor& tensor, const std::string& what);
+
+ private:
+  class Backend;
+
+  template <typename Start>
+  std::function<void()> Run(const std::string& what, Start start);
+
+  const int rank_, size_;
+  const at::Device device_;
+  const std::chrono::milliseconds timeout_;
+  std::shared_ptr<Backend> backend_;
+};
+
+}  // namespace tra
+
+#endif  // TRA_TRAIN_REPLICAS_GROUP_H_

@@ -1,0 +1,109 @@
+// The processes that train one model together, each on its share of every batch; this one is one of them.
+//
+// A step's loss is a sum over answers, so its gradients are the sums of the processes' gradients, however the answers
+// were shared out:
+//
+//   auto replicas = Replicas::FromEnvironment();
+//   replicas->Watch(model->parameters());
+//   for (each step) {
+//     const auto share = replicas->ShareOf(batch_size);
+//     Batch batch;
+//     if (share.count > 0) batch = MakeBatch(source, step * batch_size + share.first, share.count);
+//     for (each part) {
+//       if (it is the last) replicas->BeginLastBackward();
+//       loss.backward();
+//     }
+//     replicas->FinishGradients();
+//     std::vector<double> sums = {loss, answers};
+//     replicas->Sum(sums);
+//     optimizer.Step(lr, 1 / sums[1]);  // the same on all: weights stay equal to the last bit
+//   }
+//
+// All processes must make the same calls in the same order, BeginLastBackward aside. A single process goes through all
+// of them at no cost. Processes on one machine should share out its cores: at::set_num_threads(cores / processes).
+#ifndef TRA_TRAIN_REPLICAS_REPLICAS_H_
+#define TRA_TRAIN_REPLICAS_REPLICAS_H_
+
+#include <ATen/core/Tensor.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace tra {
+
+class GradientBuckets;
+class Group;
+
+// Whatever goes wrong among the processes throws std::runtime_error with the rank, the time waited and the remedy. A
+// process that ends is noticed at once, one that hangs after Options::timeout; the others then cannot go on.
+class Replicas {
+ public:
+  struct Options {
+    at::Device device = at::kCPU;  // of the parameters; Gloo connects CPUs, NCCL connects GPUs
+    // The longest that a process waits for another: to start, or to come to the same call.
+    std::chrono::milliseconds timeout = std::chrono::seconds(30);
+    int64_t bucket_bytes = int64_t{8} << 20;  // of gradients that are summed at once
+  };
+
+  // A range of the examples of a batch.
+  struct Share {
+    int64_t first = 0;
+    int64_t count = 0;
+  };
+
+  // Meets the other processes as the variables of torchrun say (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT); without
+  // them, this is the only process. Throws std::invalid_argument for a variable that makes no sense.
+  static std::unique_ptr<Replicas> FromEnvironment(const Options& options);
+  static std::unique_ptr<Replicas> FromEnvironment() { return FromEnvironment(Options()); }
+  ~Replicas();
+  Replicas(const Replicas&) = delete;
+  Replicas& operator=(const Replicas&) = delete;
+
+  int rank() const;
+  int size() const;
+
+  // This process's part of `count` examples: in order of the ranks, as even as can be.
+  Share ShareOf(int64_t count) const;
+
+  // Says whose gradients are summed, and gives all processes rank 0's values. Refuses parameters that differ in shape
+  // from rank 0's. They are the ones until the end: call it once.
+  void Watch(const std::vector<at::Tensor>& parameters);
+
+  // The next backward is this process's last of the step: gradients go out while it still runs. A process without any
+  // backward, or one that does not care for the overlap, need not call it.
+  void BeginLastBackward();
+
+  // Gradients become their sums over the processes, the same to the last bit in each. Where only some processes have a
+  // gradient, the others count as zeros; where none has one, none gets one. The gradients live in memory of Replicas,
+  // and are overwritten by the next step's.
+  void FinishGradients();
+
+  // Replaces values by their sums over the processes, the same to the last bit in each.
+  void Sum(std::vector<double>& values);
+
+  // Copies rank 0's contents to all.
+  void Broadcast(const std::vector<at::Tensor>& tensors);
+
+  // Returns when all processes have called it.
+  void Barrier();
+
+  // Runs `work` on rank 0 while the others wait, however long it takes: for checkpoints and evaluation. If it throws,
+  // all processes throw. It must not use Replicas.
+  void OnFirst(const std::function<void()>& work);
+
+ private:
+  Replicas(std::unique_ptr<Group> group, const Options& options);
+
+  void SumTensor(const at::Tensor& values, const char* what);
+
+  const Options options_;
+  std::unique_ptr<Group> group_;  // null for a single process
+  std::unique_ptr<GradientBuckets> buckets_;
+};
+
+}  // namespace tra
+
+#endif  // TRA_TRAIN_REPLICAS_REPLICAS_H_
