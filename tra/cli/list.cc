@@ -1,12 +1,16 @@
 // tra list: what there is to choose from.
 #include <CLI/App.hpp>
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "tra/cli/commands.h"
 #include "tra/cli/output.h"
+#include "tra/model/attention/variants.h"
+#include "tra/run/config.h"
 #include "tra/tasks/task.h"
+#include "tra/text/tokenizers.h"
 
 namespace tra::cli {
 namespace {
@@ -52,19 +56,57 @@ nlohmann::ordered_json TasksJson() {
   return tasks;
 }
 
+void PrintAttentions(Output& out) {
+  out.Line("Attentions (model.attention):");
+  for (const Variant& each : Variants()) out.Line("  " + Padded(each.name, 14) + each.summary);
+  out.Line("Presets (model.preset):");
+  out.Line("  mini          4 layers, 4 heads, width 256");
+  out.Line("  medium        8 layers, 8 heads, width 512");
+  out.Line("Tokenizers (data.tokenizer):");
+  for (const TokenizerKind& each : TokenizerKinds()) out.Line("  " + Padded(each.name, 14) + each.summary);
+}
+
+void PrintKeys(Output& out) {
+  RunConfig config;
+  for (const ConfigKey& key : ConfigKeys(config)) {
+    out.Line(key.name + " = " + key.get());
+    out.Line("    " + key.range + (key.doc.empty() ? "" : ": " + key.doc));
+  }
+}
+
+nlohmann::ordered_json KeysJson() {
+  RunConfig config;
+  nlohmann::ordered_json keys = nlohmann::ordered_json::array();
+  for (const ConfigKey& key : ConfigKeys(config)) {
+    keys.push_back({{"name", key.name}, {"default", key.get()}, {"range", key.range}, {"doc", key.doc}});
+  }
+  return keys;
+}
+
+nlohmann::ordered_json AttentionsJson() {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const Variant& each : Variants()) rows.push_back({{"name", each.name}, {"summary", each.summary}});
+  return rows;
+}
+
 }  // namespace
 
 void AddList(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("list", "The tasks and their splits");
-  auto json = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand("list", "Tasks, attentions, presets, and the keys of a configuration");
+  auto json = std::make_shared<bool>(false), keys = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "for programs");
-  command->footer("Example: tra list");
-  command->callback([json] {
+  command->add_flag("--keys", *keys, "every key of a configuration, with its default, range and meaning");
+  command->footer("Example: tra list --keys");
+  command->callback([json, keys] {
     Output out("");
     if (*json) {
-      out.Line(nlohmann::ordered_json{{"tasks", TasksJson()}}.dump(2));
+      nlohmann::ordered_json all = {{"tasks", TasksJson()}, {"attentions", AttentionsJson()}, {"keys", KeysJson()}};
+      out.Line(all.dump(2));
+    } else if (*keys) {
+      PrintKeys(out);
     } else {
       PrintTasks(out);
+      PrintAttentions(out);
     }
     out.Finish();
   });

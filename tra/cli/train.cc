@@ -33,14 +33,22 @@ int RunTraining(const Request& request) {
   }
   const std::string path = !request.run.empty() ? request.run : is_run ? request.config : DefaultRunName(config);
   SetUpComputing(request.threads);
-  RunDirectory run(path, config, request.resume ? RunDirectory::Start::kResume : RunDirectory::Start::kNew);
-  Progress progress(request.quiet);
-  if (IsDone(path)) {
+  const std::unique_ptr<Replicas> replicas = Replicas::FromEnvironment();
+  Progress progress(request.quiet || replicas->rank() > 0);
+  std::unique_ptr<RunDirectory> run;
+  std::vector<double> done = {0.0};
+  replicas->OnFirst([&] {
+    run = std::make_unique<RunDirectory>(path, config,
+                                         request.resume ? RunDirectory::Start::kResume : RunDirectory::Start::kNew);
+    done[0] = IsDone(path) ? 1.0 : 0.0;
+  });
+  replicas->Sum(done);
+  if (done[0] > 0) {
     progress.Notice(path + " is done already; tra eval scores it again");
     return 0;
   }
   CatchStopSignals();
-  const Ended ended = Train(config, run, progress.Hooks());
+  const Ended ended = Train(config, run.get(), *replicas, progress.Hooks());
   if (ended == Ended::kStopped) {
     progress.Notice("stopped and saved; go on with: tra train " + path + " --resume");
     return kStoppedOnRequest;
@@ -64,7 +72,8 @@ void AddTrain(CLI::App& app, int& exit_code) {
   AddThreadsOption(*command, request->threads);
   command->footer(
       "Example: tra train configs/small/copy.toml --set model.attention=rope --set train.seed=2\n"
-      "Ctrl-C saves and ends with exit code 3; --resume goes on, bit for bit.");
+      "Ctrl-C saves and ends with exit code 3; --resume goes on, bit for bit.\n"
+      "Several processes train together as torchrun starts them: RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT.");
   command->callback([request, &exit_code] { exit_code = RunTraining(*request); });
 }
 

@@ -21,11 +21,12 @@ namespace tra {
 namespace {
 
 // Dropout and labels of a part of a step's batch.
-uint64_t PassSeed(uint64_t seed, int64_t step, size_t part) {
+uint64_t PassSeed(uint64_t seed, int64_t step, int rank, size_t part) {
   constexpr uint32_t kTraining = 6;  // keeps these draws apart from others under the same seed
-  const auto words = Philox({static_cast<uint32_t>(part), static_cast<uint32_t>(step),
-                             static_cast<uint32_t>(static_cast<uint64_t>(step) >> 32), kTraining},
-                            {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
+  const auto words =
+      Philox({static_cast<uint32_t>(rank) << 16 | static_cast<uint32_t>(part), static_cast<uint32_t>(step),
+              static_cast<uint32_t>(static_cast<uint64_t>(step) >> 32), kTraining},
+             {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
   return static_cast<uint64_t>(words[0]) << 32 | words[1];
 }
 
@@ -59,17 +60,24 @@ AdamW::Options OptimizerOptions(const TrainConfig& config) {
 
 class Trainer {
  public:
-  Trainer(const RunConfig& config, const RunDirectory& run, const TrainHooks& hooks)
+  Trainer(const RunConfig& config, const RunDirectory* run, Replicas& replicas, const TrainHooks& hooks)
       : config_(config),
-        path_(run.path()),
+        path_(run != nullptr ? run->path() : ""),
+        replicas_(replicas),
         hooks_(hooks),
         data_(config, hooks.notice),
         model_(MakeModelConfig(config, data_.Vocabulary(), data_.TrainLength(), data_.Longest()), config.train.seed),
         parameters_(Group(model_, config.train)),
         optimizer_(parameters_.groups, OptimizerOptions(config.train)) {
-    const auto restored = LoadCheckpoint(path_, model_, parameters_.names, optimizer_, hooks.notice);
-    if (restored) progress_ = *restored;
-    metrics_ = std::make_unique<Metrics>(path_, progress_.metrics_bytes, progress_.events_bytes);
+    bool restored = false;
+    replicas_.OnFirst([&] {
+      const auto found = LoadCheckpoint(path_, model_, parameters_.names, optimizer_, hooks.notice);
+      restored = found.has_value();
+      if (restored) progress_ = *found;
+      metrics_ = std::make_unique<Metrics>(path_, progress_.metrics_bytes, progress_.events_bytes);
+    });
+    replicas_.Watch(model_.parameters());
+    ShareProgress(restored);
     model_.train();
   }
 
@@ -83,7 +91,7 @@ class Trainer {
       const int64_t step = progress_.step;
       if (train.eval_every > 0 && step % train.eval_every == 0) QuickEvaluation();
       const bool reached = train.target > 0 && progress_.target_hits >= train.target_evals;
-      const bool stop = hooks_.stop && hooks_.stop();
+      const bool stop = stop_requested_;
       if (step % train.checkpoint_every == 0 || step == train.steps || reached || stop) Save();
       if (reached) {
         ended = Ended::kTarget;
@@ -98,13 +106,48 @@ class Trainer {
  private:
   using Clock = std::chrono::steady_clock;
 
+  // Only the first process reads checkpoints: the others may be on machines that cannot see them.
+  void ShareProgress(bool restored) {
+    std::vector<double> values = {restored ? 1.0 : 0.0};
+    if (replicas_.rank() == 0) {
+      const Progress& p = progress_;
+      values.insert(values.end(), {static_cast<double>(p.step), static_cast<double>(p.target_hits), p.loss_mean,
+                                   static_cast<double>(p.tokens)});
+    } else {
+      values.resize(5, 0.0);
+    }
+    replicas_.Sum(values);
+    if (replicas_.size() == 1 || values[0] == 0) return;
+    progress_.step = static_cast<int64_t>(values[1]);
+    progress_.target_hits = static_cast<int64_t>(values[2]);
+    progress_.loss_mean = values[3];
+    progress_.tokens = static_cast<int64_t>(values[4]);
+    if (replicas_.rank() != 0) {
+      std::vector<AdamW::State> states;
+      for (const AdamW::Group& group : parameters_.groups) {
+        for (const at::Tensor& each : group.parameters) {
+          states.push_back({progress_.step, at::zeros_like(each), at::zeros_like(each)});
+        }
+      }
+      optimizer_.LoadStates(states);
+    }
+    std::vector<at::Tensor> tensors;
+    for (const AdamW::State& state : optimizer_.States()) {
+      tensors.push_back(state.exp_avg);
+      tensors.push_back(state.exp_avg_sq);
+    }
+    replicas_.Broadcast(tensors);
+  }
+
   void Step() {
     const TrainConfig& train = config_.train;
     const int64_t step = progress_.step;
     BatchOptions options;
     options.part_positions = train.part_positions;
-    const int64_t first = step * train.batch;
-    Batch batch = MakeBatch(data_.Train(), static_cast<uint64_t>(first), train.batch, options);
+    const Replicas::Share share = replicas_.ShareOf(train.batch);
+    const int64_t first = step * train.batch + share.first;
+    Batch batch;
+    if (share.count > 0) batch = MakeBatch(data_.Train(), static_cast<uint64_t>(first), share.count, options);
     double loss = 0, correct = 0;
     int64_t sequence = first;
     for (size_t i = 0; i < batch.parts.size(); ++i) {
@@ -113,16 +156,25 @@ class Trainer {
         return at::from_blob(values.data(), {part.rows, part.columns}, at::kLong);
       };
       Pass pass;
-      pass.seed = PassSeed(train.seed, step, i);
+      pass.seed = PassSeed(train.seed, step, replicas_.rank(), i);
       pass.first_sequence = sequence;
       sequence += part.rows;
       const CrossEntropySum sum = model_.Loss(matrix(part.tokens), matrix(part.targets), pass);
+      if (i + 1 == batch.parts.size()) replicas_.BeginLastBackward();
       sum.loss.backward();
       loss += sum.loss.item<double>();
       correct += static_cast<double>(sum.correct);
     }
-    const auto answers = static_cast<double>(batch.answers);
-    loss /= answers;
+    replicas_.FinishGradients();
+    const bool stop = hooks_.stop && hooks_.stop();
+    std::vector<double> sums = {loss, correct, static_cast<double>(batch.answers), static_cast<double>(batch.symbols),
+                                stop ? 1.0 : 0.0};
+    replicas_.Sum(sums);
+    const double answers = sums[2];
+    const auto symbols = static_cast<int64_t>(sums[3]);
+    loss = sums[0] / answers;
+    correct = sums[1];
+    stop_requested_ = sums[4] > 0;
     double scale = 1.0 / answers;
     const double norm = optimizer_.GradNorm() * scale;
     RequireFinite(loss, norm);
@@ -132,8 +184,8 @@ class Trainer {
     optimizer_.ZeroGrad();
 
     ++progress_.step;
-    progress_.tokens += batch.symbols;
-    interval_tokens_ += batch.symbols;
+    progress_.tokens += symbols;
+    interval_tokens_ += symbols;
     WatchForSpikes(loss);
     if (progress_.step % train.log_every == 0 || progress_.step == train.steps) {
       Log(loss, correct / answers, lr, norm);
@@ -174,12 +226,13 @@ class Trainer {
     info.tokens_per_second = static_cast<double>(interval_tokens_) / interval;
     info.seconds_left = elapsed / static_cast<double>(progress_.step - resumed_at_) *
                         static_cast<double>(config_.train.steps - progress_.step);
-    metrics_->Write(info.step, {{"train/loss", loss},
-                                {"train/accuracy", accuracy},
-                                {"train/lr", lr},
-                                {"train/grad_norm", norm},
-                                {"train/tokens", static_cast<double>(progress_.tokens)},
-                                {"train/tokens_per_second", info.tokens_per_second}});
+    if (metrics_)
+      metrics_->Write(info.step, {{"train/loss", loss},
+                                  {"train/accuracy", accuracy},
+                                  {"train/lr", lr},
+                                  {"train/grad_norm", norm},
+                                  {"train/tokens", static_cast<double>(progress_.tokens)},
+                                  {"train/tokens_per_second", info.tokens_per_second}});
     interval_started_ = now;
     interval_tokens_ = 0;
     if (hooks_.logged) hooks_.logged(info);
@@ -193,13 +246,22 @@ class Trainer {
       if (row.window > 0) name += "/" + std::to_string(row.window);
       values.emplace_back(name + "/" + row.metric, row.value);
     }
-    metrics_->Write(progress_.step, values);
+    if (metrics_) metrics_->Write(progress_.step, values);
     if (hooks_.evaluated) hooks_.evaluated(progress_.step, rows);
+  }
+
+  // Processes share the work of an evaluation.
+  EvaluateOptions Shared() const {
+    EvaluateOptions options;
+    options.share = replicas_.rank();
+    options.shares = replicas_.size();
+    options.sum = [this](std::vector<double>& values) { replicas_.Sum(values); };
+    return options;
   }
 
   void QuickEvaluation() {
     const auto began = Clock::now();
-    EvaluateOptions options;
+    EvaluateOptions options = Shared();
     options.most = config_.eval.quick_examples;
     if (data_.IsText()) {  // a glimpse, at the window of training, of what is not the test
       options.text_split = "valid";
@@ -214,40 +276,47 @@ class Trainer {
   }
 
   void Save() {
-    progress_.metrics_bytes = metrics_->MetricsBytes();
-    progress_.events_bytes = metrics_->EventsBytes();
-    SaveCheckpoint(path_, model_, parameters_.names, optimizer_, progress_, config_.train.keep);
+    replicas_.OnFirst([this] {
+      progress_.metrics_bytes = metrics_->MetricsBytes();
+      progress_.events_bytes = metrics_->EventsBytes();
+      SaveCheckpoint(path_, model_, parameters_.names, optimizer_, progress_, config_.train.keep);
+    });
   }
 
   void EvaluateAtTheEnd() {
     if (hooks_.notice) hooks_.notice("scoring the model of step " + std::to_string(progress_.step));
-    const std::vector<ResultRow> rows = Evaluate(model_, data_, config_);
+    const std::vector<ResultRow> rows = Evaluate(model_, data_, config_, Shared());
     WriteRows(rows);
-    WriteResults(path_ + "/results.json", MakeResults(config_, data_, progress_.step, rows));
+    replicas_.OnFirst(
+        [&] { WriteResults(path_ + "/results.json", MakeResults(config_, data_, progress_.step, rows)); });
   }
 
   const RunConfig config_;
-  const std::string path_;
+  const std::string path_;  // of the first process only
+  Replicas& replicas_;
   const TrainHooks hooks_;
   RunData data_;
   Decoder model_;
   Parameters parameters_;
   AdamW optimizer_;
   Progress progress_;
-  std::unique_ptr<Metrics> metrics_;
+  std::unique_ptr<Metrics> metrics_;  // of the first process only
+  bool stop_requested_ = false;       // of any process
   int64_t resumed_at_ = 0, interval_tokens_ = 0;
   Clock::time_point started_, interval_started_;
 };
 
 }  // namespace
 
-Ended Train(const RunConfig& config, RunDirectory& run, const TrainHooks& hooks) {
+Ended Train(const RunConfig& config, RunDirectory* run, Replicas& replicas, const TrainHooks& hooks) {
   try {
-    const Ended ended = Trainer(config, run, hooks).Run();
-    if (ended != Ended::kStopped) run.Finish(ended == Ended::kTarget ? "target reached" : "all steps taken");
+    const Ended ended = Trainer(config, run, replicas, hooks).Run();
+    replicas.OnFirst([&] {
+      if (ended != Ended::kStopped) run->Finish(ended == Ended::kTarget ? "target reached" : "all steps taken");
+    });
     return ended;
   } catch (const std::exception& error) {
-    run.Fail(error.what());
+    if (run != nullptr) run->Fail(error.what());
     throw;
   }
 }

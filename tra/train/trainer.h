@@ -10,6 +10,7 @@
 #include "tra/report/results.h"
 #include "tra/run/config.h"
 #include "tra/run/directory.h"
+#include "tra/train/replicas/replicas.h"
 
 namespace tra {
 
@@ -35,9 +36,11 @@ enum class Ended : uint8_t {
 
 // From the newest checkpoint, if there is one, to the end; then scores the model, writes results.json and marks the run
 // as done. A run that was stopped or killed and resumed gives, bit for bit, what one gives that never stopped, with the
-// same number of threads. Throws std::runtime_error, after writing FAILED, if the loss or the gradient is not finite or
-// a file cannot be written: what was saved before stays.
-Ended Train(const RunConfig& config, RunDirectory& run, const TrainHooks& hooks = {});
+// same number of threads and processes. Throws std::runtime_error, after writing FAILED, if the loss or the gradient is
+// not finite or a file cannot be written: what was saved before stays.
+//
+// Every one of several processes calls it; the run's folder is the first one's, and null for the others.
+Ended Train(const RunConfig& config, RunDirectory* run, Replicas& replicas, const TrainHooks& hooks = {});
 
 }  // namespace tra
 

@@ -1,0 +1,88 @@
+// tra table: results of many runs as the paper's tables.
+#include <CLI/App.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tra/cli/commands.h"
+#include "tra/cli/output.h"
+#include "tra/report/render.h"
+#include "tra/report/specs.h"
+#include "tra/report/tables.h"
+
+namespace tra::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Request {
+  std::vector<std::string> runs, tables;
+  std::string format = "md", out;
+  bool paper = false;
+};
+
+// results.json of every run in or below a folder, and files as they are.
+std::vector<RunResults> ReadAll(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    if (fs::is_regular_file(path)) {
+      files.push_back(path);
+    } else if (fs::is_directory(path)) {
+      for (const auto& each : fs::recursive_directory_iterator(path)) {
+        if (each.path().filename() == "results.json") files.push_back(each.path().string());
+      }
+    } else {
+      throw std::runtime_error(path + ": no such file or folder");
+    }
+  }
+  std::sort(files.begin(), files.end());
+  std::vector<RunResults> all;
+  for (const std::string& file : files) all.push_back(ReadResults(file));
+  if (all.empty()) throw std::runtime_error("no results.json there; tra train and tra sweep write them");
+  return all;
+}
+
+void PrintTables(const Request& request) {
+  const std::vector<RunResults> runs = ReadAll(request.runs);
+  TableOptions options;
+  options.paper = request.paper;
+  std::vector<TableSpec> specs = PaperTables();
+  specs.push_back(GenericTable(runs));
+  std::vector<Table> tables;
+  for (const TableSpec& spec : specs) {
+    const bool named = std::find(request.tables.begin(), request.tables.end(), spec.name) != request.tables.end();
+    if (!request.tables.empty() && !named) continue;
+    Table table = BuildTable(spec, runs, options);
+    // Unless asked for: the paper's tables that have results, and all results only where none of those has.
+    const bool wanted = named || (!table.columns.empty() && (spec.name != specs.back().name || tables.empty()));
+    if (wanted) tables.push_back(std::move(table));
+  }
+  Output out(request.out);
+  out.Write(RenderTables(tables, request.format));
+  out.Finish();
+}
+
+}  // namespace
+
+void AddTable(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("table", "Results of runs as tables: mean and deviation over seeds");
+  auto request = std::make_shared<Request>();
+  command->add_option("runs", request->runs, "folders of runs or of sweeps, or results.json files")->required();
+  std::string names;
+  for (const TableSpec& each : PaperTables()) names += std::string(each.name) + ", ";
+  command->add_option("--table", request->tables, names + "all; by default those that have results");
+  std::vector<std::string> formats;
+  for (const TableFormat& each : TableFormats()) formats.emplace_back(each.name);
+  command->add_option("--format", request->format, "md, latex, csv or json")
+      ->check(CLI::IsMember(formats))
+      ->capture_default_str();
+  command->add_flag("--paper", request->paper, "the paper's numbers under ours");
+  command->add_option("--out", request->out, "file to write; standard output by default");
+  command->footer("Example: tra table runs --paper");
+  command->callback([request] { PrintTables(*request); });
+}
+
+}  // namespace tra::cli
