@@ -11,6 +11,7 @@ void AddList(CLI::App& app);
 void AddData(CLI::App& app);
 void AddTokenize(CLI::App& app);
 void AddTrain(CLI::App& app, int& exit_code);
+void AddSweep(CLI::App& app, int& exit_code);
 void AddEval(CLI::App& app);
 void AddTable(CLI::App& app);
 

@@ -33,6 +33,7 @@ int Run(int argc, char** argv) {
   int exit_code = 0;
   using namespace tra::cli;
   AddTrain(app, exit_code);
+  AddSweep(app, exit_code);
   for (auto* add : {&AddEval, &AddTable, &AddList, &AddData, &AddTokenize}) add(app);
   try {
     if (argc == 1) {

@@ -1,0 +1,37 @@
+// Many runs from one file: configurations x attentions x seeds.
+//
+//   configs = ["../small/copy.toml", "../small/induct.toml"]   # relative to the file
+//   attentions = ["tra", "rope", "fot"]                        # empty: each configuration's own
+//   seeds = [1, 2, 3, 4]
+//   set = ["train.steps=2000"]                                 # keys changed in all of them
+//   folder = "runs/small"                                      # relative to where tra is run
+#ifndef TRA_RUN_SWEEP_H_
+#define TRA_RUN_SWEEP_H_
+
+#include <string>
+#include <vector>
+
+namespace tra {
+
+struct SweepRun {
+  std::string name;    // CONFIG-ATTENTION-sSEED
+  std::string folder;  // of the run
+  std::string config;  // file
+  std::vector<std::string> overrides;
+};
+
+struct Sweep {
+  std::string file, folder;
+  std::vector<SweepRun> runs;
+};
+
+// Every run's configuration is read and checked now, not when its turn comes. Throws std::invalid_argument that names
+// the file, the key and what it may be.
+Sweep ReadSweep(const std::string& path, const std::vector<std::string>& overrides = {});
+
+// A job array with one run an index, for sbatch: `program sweep FILE --index N`.
+std::string SlurmScript(const Sweep& sweep, const std::string& program, int cores, const std::string& time);
+
+}  // namespace tra
+
+#endif  // TRA_RUN_SWEEP_H_
