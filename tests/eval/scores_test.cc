@@ -1,0 +1,138 @@
+// Scores against the plain definition: logits of one sequence at a time, argmax, and a softmax in float64.
+#include "tra/eval/scores.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/base/files.h"
+#include "tra/tasks/generated.h"
+#include "tra/text/windows.h"
+
+namespace tra {
+namespace {
+
+Decoder SmallModel(const std::string& attention, int64_t vocabulary) {
+  ModelConfig config = ModelConfig::Mini(vocabulary);
+  config.attention = attention;
+  config.layers = 2;
+  config.heads = 2;
+  config.width = 16;
+  config.max_length = 1024;
+  config.train_length = 64;
+  return Decoder(config, 3);
+}
+
+struct Plain {
+  std::vector<double> losses;  // by target
+  std::vector<bool> right;
+};
+
+Plain Score(Decoder& model, const std::vector<int64_t>& tokens) {
+  const c10::NoGradGuard no_grad;
+  model.eval();
+  const auto length = static_cast<int64_t>(tokens.size()) - 1;
+  const at::Tensor all = at::tensor(tokens, at::kLong);
+  const at::Tensor logits = model.Logits(all.narrow(0, 0, length).unsqueeze(0))[0].to(at::kDouble);
+  const at::Tensor log_p = at::log_softmax(logits, -1);
+  Plain plain;
+  for (int64_t at = 0; at < length; ++at) {
+    const int64_t target = tokens[static_cast<size_t>(at) + 1];
+    plain.losses.push_back(-log_p[at][target].item<double>());
+    plain.right.push_back(logits[at].argmax().item<int64_t>() == target);
+  }
+  model.train();
+  return plain;
+}
+
+TEST(Scores, OfExamplesAreThoseOfTheDefinition) {
+  // label draws positions for a batch, so its scores depend on the order; all others must not.
+  for (const char* attention : {"nope", "rope", "tra", "fot", "rel"}) {
+    const GeneratedExamples examples("flipflop++", "iid", 0);
+    Decoder model = SmallModel(attention, static_cast<int64_t>(examples.names().size()));
+    std::vector<ExampleScore> want(4);
+    for (uint64_t index = 5; index < 65; ++index) {
+      const Example example = examples.At(index);
+      const Plain plain = Score(model, {example.tokens.begin(), example.tokens.end()});
+      ExampleScore& score = want[static_cast<size_t>(example.group)];
+      bool exact = true;
+      for (size_t at = 1; at < example.tokens.size(); ++at) {
+        if (example.supervised[at] == 0) continue;
+        ++score.answers;
+        score.loss += plain.losses[at - 1];
+        score.wrong += plain.right[at - 1] ? 0 : 1;
+        exact = exact && plain.right[at - 1];
+      }
+      ++score.examples;
+      score.exact += exact ? 1 : 0;
+    }
+    for (const int64_t positions : {1, 300, 100000}) {
+      const std::vector<ExampleScore> got = ScoreExamples(model, examples, 5, 60, 4, positions);
+      for (size_t group = 0; group < 4; ++group) {
+        EXPECT_EQ(got[group].examples, want[group].examples);
+        EXPECT_EQ(got[group].exact, want[group].exact) << attention;
+        EXPECT_EQ(got[group].answers, want[group].answers);
+        EXPECT_EQ(got[group].wrong, want[group].wrong);
+        EXPECT_NEAR(got[group].loss, want[group].loss, 1e-4);  // fp32 logits; worst seen 1e-5
+      }
+    }
+    EXPECT_TRUE(model.is_training());
+  }
+}
+
+TEST(Scores, OfTextCountEveryTokenOnceAtAnyWindowAndStride) {
+  const TemporaryDirectory directory;
+  const int64_t count = 203;
+  std::vector<int32_t> ids;
+  for (int64_t i = 0; i < count; ++i) ids.push_back(static_cast<int32_t>(i * i % 29));
+  TokenFileWriter writer(directory / "ids", 29);
+  writer.Add(ids);
+  TokenFileInfo info;
+  info.tokenizer_checksum = info.text_sha256 = std::string(64, '0');
+  info.text_bytes = count;
+  info.words = info.lines = 1;
+  writer.Commit(info);
+  const TokenFile tokens(directory / "ids");
+  Decoder model = SmallModel("tra", 29);
+  for (const auto& [window, stride] :
+       std::vector<std::pair<int64_t, int64_t>>{{16, 16}, {16, 5}, {64, 64}, {500, 500}}) {
+    double want = 0;
+    for (int64_t i = 0; i < EvalWindowCount(count, window, stride); ++i) {
+      const EvalWindow each = GetEvalWindow(count, window, stride, i);
+      const Plain plain = Score(model, {ids.begin() + each.begin, ids.begin() + each.begin + each.length + 1});
+      for (int64_t at = each.first_scored; at < each.length; ++at) want += plain.losses[static_cast<size_t>(at)];
+    }
+    for (const int64_t positions : {1, 100, 100000}) {
+      const TextScore got = ScoreText(model, tokens, window, stride, 0, positions);
+      EXPECT_EQ(got.tokens, static_cast<double>(count - 1));
+      EXPECT_NEAR(got.loss, want, 1e-5 * want);
+      double buckets = 0, bucket_tokens = 0;
+      for (const double each : got.bucket_loss) buckets += each;
+      for (const double each : got.bucket_tokens) bucket_tokens += each;
+      EXPECT_NEAR(buckets, got.loss, 1e-9 * want);
+      EXPECT_EQ(bucket_tokens, got.tokens);
+      TextScore shared;
+      for (int64_t share = 0; share < 3; ++share) {
+        const TextScore part = ScoreText(model, tokens, window, stride, 0, positions, share, 3);
+        shared.tokens += part.tokens;
+        shared.loss += part.loss;
+      }
+      EXPECT_EQ(shared.tokens, got.tokens);
+      EXPECT_NEAR(shared.loss, got.loss, 1e-5 * want);
+    }
+  }
+}
+
+TEST(Scores, DivergedModelsAreAnErrorNotAScore) {
+  const GeneratedExamples examples("copy", "iid", 0);
+  Decoder model = SmallModel("tra", static_cast<int64_t>(examples.names().size()));
+  {
+    const c10::NoGradGuard no_grad;
+    model.parameters()[0].fill_(NAN);
+  }
+  EXPECT_THROW(ScoreExamples(model, examples, 0, 4, 0, 1000), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace tra

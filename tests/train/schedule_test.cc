@@ -1,0 +1,32 @@
+#include "tra/train/schedule.h"
+
+#include <gtest/gtest.h>
+
+namespace tra {
+namespace {
+
+TEST(Schedule, WarmsUpLinearlyThenFollowsACosine) {
+  TrainConfig config;
+  config.lr = 2.0;
+  config.steps = 110;
+  config.warmup = 10;
+  config.final_lr = 0.1;
+  EXPECT_DOUBLE_EQ(LearningRate(config, 0), 0.2);
+  EXPECT_DOUBLE_EQ(LearningRate(config, 9), 2.0);
+  EXPECT_DOUBLE_EQ(LearningRate(config, 10), 2.0);
+  EXPECT_NEAR(LearningRate(config, 60), 2.0 * 0.55, 1e-12);  // half way
+  EXPECT_NEAR(LearningRate(config, 110), 0.2, 1e-12);
+  for (int64_t step = 11; step < 110; ++step) EXPECT_LT(LearningRate(config, step), LearningRate(config, step - 1));
+}
+
+TEST(Schedule, ConstantStaysAndNoWarmUpBeginsAtTheTop) {
+  TrainConfig config;
+  config.lr = 0.5;
+  config.steps = 10;
+  EXPECT_DOUBLE_EQ(LearningRate(config, 0), 0.5);
+  config.schedule = "constant";
+  EXPECT_DOUBLE_EQ(LearningRate(config, 9), 0.5);
+}
+
+}  // namespace
+}  // namespace tra
