@@ -12,6 +12,7 @@ void AddData(CLI::App& app);
 void AddTokenize(CLI::App& app);
 void AddTrain(CLI::App& app, int& exit_code);
 void AddSweep(CLI::App& app, int& exit_code);
+void AddDemo(CLI::App& app, int& exit_code);
 void AddEval(CLI::App& app);
 void AddTable(CLI::App& app);
 

@@ -32,6 +32,7 @@ int Run(int argc, char** argv) {
   app.footer("tra COMMAND --help says more. Exit codes: 0, 1 (failed), 2 (bad usage), 3 (stopped on request).");
   int exit_code = 0;
   using namespace tra::cli;
+  AddDemo(app, exit_code);
   AddTrain(app, exit_code);
   AddSweep(app, exit_code);
   for (auto* add : {&AddEval, &AddTable, &AddList, &AddData, &AddTokenize}) add(app);
