@@ -45,7 +45,7 @@ class Replicas {
     at::Device device = at::kCPU;  // of the parameters; Gloo connects CPUs, NCCL connects GPUs
     // The longest that a process waits for another: to start, or to come to the same call.
     std::chrono::milliseconds timeout = std::chrono::seconds(30);
-    int64_t bucket_bytes = int64_t{8} << 20;  // of gradients that are summed at once
+    int64_t bucket_bytes = int64_t{4} << 20;  // of gradients that are summed at once
   };
 
   // A range of the examples of a batch.
