@@ -73,7 +73,9 @@ class Replicas {
   void Watch(const std::vector<at::Tensor>& parameters);
 
   // The next backward is this process's last of the step: gradients go out while it still runs. A process without any
-  // backward, or one that does not care for the overlap, need not call it.
+  // backward, or one that does not care for the overlap, need not call it. replicas_bench, 2 processes, mini: 0.81 to
+  // 0.92 of a step's time in four runs where the loopback was slowed to 1 Gbit/s; no difference to be seen where it was
+  // not.
   void BeginLastBackward();
 
   // Gradients become their sums over the processes, the same to the last bit in each. Where only some processes have a
