@@ -1,6 +1,9 @@
-// What several processes bring, and what it brings to sum gradients while the backward still runs. Every process runs
-// this program, one thread each:
-//   torchrun --nproc_per_node 2 --no_python build/release/bench/replicas_bench
+// What it costs to sum gradients over processes, and what it brings to do so while the backward still runs. Every
+// process runs this program, with one thread:
+//   for r in 0 1; do RANK=$r WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29500 build/release/bench/replicas_bench &
+//   done
+// For a network between them, run that in a namespace whose loopback is as slow:
+//   unshare -n sh -c 'ip link set lo up; tc qdisc add dev lo root tbf rate 1gbit burst 256kb latency 200ms; ...; wait'
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 

@@ -54,6 +54,7 @@ class Process {
  public:
   explicit Process(const std::vector<std::string>& command) {
     std::vector<char*> arguments;
+    arguments.reserve(command.size() + 1);
     for (const std::string& each : command) arguments.push_back(const_cast<char*>(each.c_str()));
     arguments.push_back(nullptr);
     posix_spawn_file_actions_t actions;

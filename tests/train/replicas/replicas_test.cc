@@ -52,8 +52,8 @@ double WorstDifference(const Trained& a, const Trained& b) {
   return worst;
 }
 
-// Sums of gradients in another order differ in the last bits of fp32, which AdamW's division by their size makes visible
-// in weights whose gradient is nearly 0.
+// Sums of gradients in another order differ in the last bits of fp32, which AdamW's division by their size makes
+// visible in weights whose gradient is nearly 0.
 constexpr double kTolerance = 1e-5;  // of losses about 2; worst seen 8e-8
 
 class Processes24 : public ::testing::TestWithParam<const char*> {};
@@ -92,8 +92,8 @@ TEST(Replicas, SizesOfBucketsChangeRoundingOnly) {
 
 TEST(Replicas, GradientsAreSumsWhateverEachProcessHas) {
   for (const auto& [bytes, overlap] : {std::pair("1", "1"), {"100", "0"}, {"1000000", "1"}}) {
-    // Of 3 ranks: the sum over r of r (10 step + r); 2 arange; nothing; in the second step 5. The first step's sums stay
-    // in each process: the second adds 3 of them.
+    // Of 3 ranks: the sum over r of r (10 step + r); 2 arange; nothing; in the second step 5. The first step's sums
+    // stay in each process: the second adds 3 of them.
     for (const std::string& output : Outputs(3, {"gradients", bytes, overlap})) {
       EXPECT_EQ(output, " 5..5 0..78 none none\n 50..50 0..312 none 5..5\n 65..65 0..78 none none\n");
     }

@@ -16,8 +16,8 @@ constexpr int64_t kAlignment = 64;  // bytes, of each gradient: what the kernels
 
 }  // namespace
 
-// Functions called after a parameter's gradient has been written. LibTorch 1.13 has no such hook on tensors, so they sit
-// on the nodes that write: a parameter refers to its node weakly, hence the nodes are kept here.
+// Functions called after a parameter's gradient has been written. LibTorch 1.13 has no such hook on tensors, so they
+// sit on the nodes that write: a parameter refers to its node weakly, hence the nodes are kept here.
 class GradientBuckets::Hooks {
  public:
   ~Hooks() {

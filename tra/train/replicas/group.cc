@@ -28,6 +28,9 @@
 #endif
 
 namespace tra {
+
+#ifdef TRA_HAS_C10D
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -46,8 +49,6 @@ std::string FirstLine(const std::string& text) { return text.substr(0, text.find
 
 }  // namespace
 
-#ifdef TRA_HAS_C10D
-
 // Since LibTorch 2.0, a ProcessGroup is a table of backends.
 #if TORCH_VERSION_MAJOR >= 2
 using C10dBackend = c10d::Backend;
@@ -62,10 +63,6 @@ class Group::Backend {
 };
 
 namespace {
-
-bool IsLoopback(const std::string& address) {
-  return address == "localhost" || address == "::1" || address.rfind("127.", 0) == 0;
-}
 
 std::string RankKey(int rank) { return "rank" + std::to_string(rank); }
 
@@ -99,8 +96,8 @@ void MeetAll(c10d::Store& store, const Launch& launch, milliseconds timeout, Clo
                              ", or two runs have the same MASTER_PORT: every process needs a RANK of its own, every "
                              "run a MASTER_PORT of its own");
   }
-  std::vector<std::string> keys;
-  for (int rank = 0; rank < launch.size; ++rank) keys.push_back(RankKey(rank));
+  std::vector<std::string> keys(launch.size);
+  for (int rank = 0; rank < launch.size; ++rank) keys[rank] = RankKey(rank);
   while (!store.check(keys)) {
     if (Clock::now() - start > timeout) {
       std::string missing;
@@ -116,14 +113,13 @@ void MeetAll(c10d::Store& store, const Launch& launch, milliseconds timeout, Clo
 }
 
 c10::intrusive_ptr<C10dBackend> MakeGloo([[maybe_unused]] const c10::intrusive_ptr<c10d::Store>& store,
-                                         [[maybe_unused]] const Launch& launch,
-                                         [[maybe_unused]] milliseconds timeout) {
+                                         [[maybe_unused]] const Launch& launch, [[maybe_unused]] milliseconds timeout) {
 #ifdef TRA_HAS_GLOO
   using Gloo = c10d::ProcessGroupGloo;
   auto options = Gloo::Options::create(timeout);
   if (const char* name = std::getenv("GLOO_SOCKET_IFNAME")) {
     options->devices.push_back(Gloo::createDeviceForInterface(name));
-  } else if (IsLoopback(launch.master_address)) {
+  } else if (launch.master_address == "localhost" || launch.master_address.rfind("127.", 0) == 0) {
     // All processes are on this machine; what its name resolves to need not be an address it has.
     options->devices.push_back(Gloo::createDeviceForHostname("127.0.0.1"));
   } else {
@@ -136,8 +132,7 @@ c10::intrusive_ptr<C10dBackend> MakeGloo([[maybe_unused]] const c10::intrusive_p
 }
 
 c10::intrusive_ptr<C10dBackend> MakeNccl([[maybe_unused]] const c10::intrusive_ptr<c10d::Store>& store,
-                                         [[maybe_unused]] const Launch& launch,
-                                         [[maybe_unused]] milliseconds timeout) {
+                                         [[maybe_unused]] const Launch& launch, [[maybe_unused]] milliseconds timeout) {
 #ifdef TRA_HAS_NCCL
   auto options = c10d::ProcessGroupNCCL::Options::create();
   // NCCL's watchdog ends the process without an error: it comes after ours.
@@ -163,8 +158,8 @@ Group::Group(const Launch& launch, at::Device device, milliseconds timeout)
       auto backend = std::make_shared<Backend>();
       backend->store = MakeStore(launch, timeout);
       MeetAll(*backend->store, launch, timeout, start);
-      backend->c10d = device.is_cuda() ? MakeNccl(backend->store, launch, timeout)
-                                       : MakeGloo(backend->store, launch, timeout);
+      backend->c10d =
+          device.is_cuda() ? MakeNccl(backend->store, launch, timeout) : MakeGloo(backend->store, launch, timeout);
       meeting->set_value(std::move(backend));
     } catch (...) {
       meeting->set_exception(std::current_exception());
@@ -227,10 +222,11 @@ void Group::Broadcast(const at::Tensor& tensor, const std::string& what) {
 
 class Group::Backend {};
 
-Group::Group(const Launch& launch, at::Device device, milliseconds timeout)
+Group::Group(const Launch& launch, at::Device device, std::chrono::milliseconds timeout)
     : rank_(launch.rank), size_(launch.size), device_(device), timeout_(timeout) {
-  throw std::runtime_error("this LibTorch has no Gloo and no NCCL, or their headers were not there: build with one that "
-                           "has, or train with one process (WORLD_SIZE=1)");
+  throw std::runtime_error(
+      "this LibTorch has no Gloo and no NCCL, or their headers were not there: build with one that "
+      "has, or train with one process (WORLD_SIZE=1)");
 }
 Group::~Group() = default;
 std::function<void()> Group::Sum(const at::Tensor&, const std::string&) { return nullptr; }

@@ -83,7 +83,8 @@ void Replicas::FinishGradients() {
 
 void Replicas::SumTensor(const at::Tensor& values, const char* what) {
   // Where other processes have yet to launch buckets, this would be taken for one of them.
-  if (buckets_ && buckets_->InLastBackward()) throw std::logic_error("call FinishGradients after BeginLastBackward first");
+  if (buckets_ && buckets_->InLastBackward())
+    throw std::logic_error("call FinishGradients after BeginLastBackward first");
   group_->Sum(values, what)();
 }
 

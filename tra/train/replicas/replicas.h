@@ -45,7 +45,7 @@ class Replicas {
     at::Device device = at::kCPU;  // of the parameters; Gloo connects CPUs, NCCL connects GPUs
     // The longest that a process waits for another: to start, or to come to the same call.
     std::chrono::milliseconds timeout = std::chrono::seconds(30);
-    int64_t bucket_bytes = int64_t{8} << 20;  // of gradients that are summed at once
+    int64_t bucket_bytes = int64_t{4} << 20;  // of gradients that are summed at once
   };
 
   // A range of the examples of a batch.
@@ -73,7 +73,9 @@ class Replicas {
   void Watch(const std::vector<at::Tensor>& parameters);
 
   // The next backward is this process's last of the step: gradients go out while it still runs. A process without any
-  // backward, or one that does not care for the overlap, need not call it.
+  // backward, or one that does not care for the overlap, need not call it. replicas_bench, 2 processes, mini: 0.81 to
+  // 0.92 of a step's time in four runs where the loopback was slowed to 1 Gbit/s; no difference to be seen where it was
+  // not.
   void BeginLastBackward();
 
   // Gradients become their sums over the processes, the same to the last bit in each. Where only some processes have a
