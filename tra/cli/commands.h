@@ -12,6 +12,9 @@ void AddData(CLI::App& app);
 void AddTokenize(CLI::App& app);
 void AddTrain(CLI::App& app, int& exit_code);
 void AddEval(CLI::App& app);
+void AddGenerate(CLI::App& app);
+void AddLogits(CLI::App& app);
+void AddBench(CLI::App& app);  // where the benchmarks are built (TRA_BENCH)
 
 // Of `tra data`.
 void AddDataShow(CLI::App& data);

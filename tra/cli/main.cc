@@ -33,7 +33,10 @@ int Run(int argc, char** argv) {
   int exit_code = 0;
   using namespace tra::cli;
   AddTrain(app, exit_code);
-  for (auto* add : {&AddEval, &AddList, &AddData, &AddTokenize}) add(app);
+  for (auto* add : {&AddEval, &AddGenerate, &AddLogits, &AddList, &AddData, &AddTokenize}) add(app);
+#ifdef TRA_BENCH
+  AddBench(app);
+#endif
   try {
     if (argc == 1) {
       std::cerr << app.help();
