@@ -11,7 +11,7 @@ build: setup
 
 # The main job, shown: the operator checked against its definition, then measured.
 demo: build
-	build/release/bench/attention_bench --quick
+	build/release/bin/tra bench attention --quick
 
 test: build
 	ctest --preset release
@@ -22,9 +22,9 @@ asan: setup
 	ctest --preset asan
 
 bench: build
-	build/release/bench/attention_bench
-	build/release/bench/step_bench
-	build/release/bench/data_bench
+	build/release/bin/tra bench attention
+	build/release/bin/tra bench step
+	build/release/bin/tra bench data
 
 format: setup
 	git ls-files '*.cc' '*.h' | xargs clang-format -i

@@ -1,4 +1,5 @@
-// The parts of attention_bench. Each checks what it times and throws WrongResult rather than print a speed for it.
+// The parts of `tra bench attention`. Each checks what it times and throws WrongResult rather than print a speed for
+// it.
 #ifndef TRA_BENCH_BENCH_H_
 #define TRA_BENCH_BENCH_H_
 
@@ -14,7 +15,7 @@ namespace tra::bench {
 
 struct Settings {
   int rounds = 9;
-  int threads = 0;  // set by main
+  int threads = 0;  // all cores, until UseThreads
   bool quick = false;
 };
 

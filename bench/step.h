@@ -11,7 +11,7 @@ namespace tra::bench {
 
 struct StepSettings {
   int rounds = 4;
-  int threads = 0;  // set by main
+  int threads = 0;  // all cores, until UseThreads
   bool quick = false;
   std::vector<std::string> attentions;  // empty is all
 };

@@ -15,6 +15,9 @@ void AddSweep(CLI::App& app, int& exit_code);
 void AddDemo(CLI::App& app, int& exit_code);
 void AddEval(CLI::App& app);
 void AddTable(CLI::App& app);
+void AddGenerate(CLI::App& app);
+void AddLogits(CLI::App& app);
+void AddBench(CLI::App& app);  // where the benchmarks are built (TRA_BENCH)
 
 // Of `tra data`.
 void AddDataShow(CLI::App& data);

@@ -1,7 +1,10 @@
 #include "tra/cli/loaded_run.h"
 
+#include <filesystem>
 #include <stdexcept>
+#include <utility>
 
+#include "tra/model/attention/variants.h"
 #include "tra/model/weights.h"
 #include "tra/run/directory.h"
 #include "tra/train/checkpoint.h"
@@ -19,6 +22,17 @@ LoadedRun LoadRun(const std::string& path) {
   run.model = LoadModel(*checkpoint + "/model.safetensors");
   run.step = std::stoll(checkpoint->substr(checkpoint->rfind('-') + 1));
   return run;
+}
+
+LoadedModel LoadRunOrFile(const std::string& path) {
+  if (std::filesystem::is_regular_file(path)) return {LoadModel(path), std::nullopt};
+  LoadedRun run = LoadRun(path);
+  return {std::move(run.model), std::move(run.config)};
+}
+
+std::optional<int64_t> LongestSequence(const ModelConfig& config) {
+  if (FindVariant(config.attention).positions == Positions::kNone) return std::nullopt;
+  return config.max_length;
 }
 
 }  // namespace tra::cli

@@ -1,8 +1,9 @@
-// A trained model with what it was trained on.
+// A trained model, with what it was trained on where that is known.
 #ifndef TRA_CLI_LOADED_RUN_H_
 #define TRA_CLI_LOADED_RUN_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "tra/model/decoder.h"
@@ -18,6 +19,18 @@ struct LoadedRun {
 
 // The model of a run's newest checkpoint. Throws std::runtime_error that says what to do.
 LoadedRun LoadRun(const std::string& path);
+
+// A model of which there may be nothing but a file.
+struct LoadedModel {
+  std::shared_ptr<Decoder> model;
+  std::optional<RunConfig> config;  // of its run
+};
+
+// Of a run's folder as above, or of a file such as model.safetensors.
+LoadedModel LoadRunOrFile(const std::string& path);
+
+// Most tokens of a sequence; nothing for a model that takes any length.
+std::optional<int64_t> LongestSequence(const ModelConfig& config);
 
 }  // namespace tra::cli
 

@@ -35,7 +35,10 @@ int Run(int argc, char** argv) {
   AddDemo(app, exit_code);
   AddTrain(app, exit_code);
   AddSweep(app, exit_code);
-  for (auto* add : {&AddEval, &AddTable, &AddList, &AddData, &AddTokenize}) add(app);
+  for (auto* add : {&AddEval, &AddTable, &AddGenerate, &AddLogits, &AddList, &AddData, &AddTokenize}) add(app);
+#ifdef TRA_BENCH
+  AddBench(app);
+#endif
   try {
     if (argc == 1) {
       std::cerr << app.help();

@@ -21,11 +21,10 @@ class Output {
     Write(line);
     Write("\n");
   }
+  void Flush();   // for whoever watches
   void Finish();  // without it nothing counts as written
 
  private:
-  void Flush();
-
   std::unique_ptr<AtomicFile> file_;
   std::string buffer_;
 };

@@ -1,10 +1,13 @@
-// How fast examples are made and text is tokenised. One core: what training may use beside its own work.
-#include <CLI/CLI.hpp>
+// tra bench data: how fast examples are made and text is tokenised. One core: what training may use beside its own
+// work.
+#include <CLI/App.hpp>
 #include <chrono>
-#include <iostream>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "bench/commands.h"
+#include "bench/options.h"
 #include "bench/report.h"
 #include "tra/base/mapped_file.h"
 #include "tra/tasks/batch.h"
@@ -115,30 +118,25 @@ void RunTokenizers(const Settings& settings, Report& report) {
   report.Row(Format("learning 4096 tokens from it took %.2f s", learning), {{"learn_seconds", learning}});
 }
 
-}  // namespace
-}  // namespace tra::bench
-
-int main(int argc, char** argv) {
-  using namespace tra::bench;
-  Settings settings;
-  CLI::App app("Measures how fast examples are made and text is tokenised, each checked first.");
-  app.add_option("--rounds", settings.rounds, "of each measurement; the median is reported")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  app.add_option("--corpus", settings.corpus, "text file to encode; by default text is made");
-  app.add_option("--gpt2", settings.gpt2, "folder with GPT-2's encoder.json and vocab.bpe");
-  app.add_option("--json", settings.json, "also write all figures to this file; - prints them instead of the text");
-  app.footer("Example: data_bench --corpus wiki.valid.raw --gpt2 gpt2");
-  CLI11_PARSE(app, argc, argv);
+void Run(const Settings& settings) {
   Report report;
   report.quiet = settings.json == "-";
-  try {
-    RunTasks(settings, report);
-    RunTokenizers(settings, report);
-    if (!settings.json.empty()) report.WriteJson(settings.json);
-  } catch (const std::exception& error) {
-    std::cerr << "data_bench: " << error.what() << "\n";
-    return 1;
-  }
-  return 0;
+  RunTasks(settings, report);
+  RunTokenizers(settings, report);
+  if (!settings.json.empty()) report.WriteJson(settings.json);
 }
+
+}  // namespace
+
+void AddData(CLI::App& bench) {
+  CLI::App* command = bench.add_subcommand("data", "How fast examples are made and text is tokenised");
+  auto settings = std::make_shared<Settings>();
+  AddRoundsOption(*command, settings->rounds);
+  command->add_option("--corpus", settings->corpus, "text file to encode; by default text is made");
+  command->add_option("--gpt2", settings->gpt2, "folder with GPT-2's encoder.json and vocab.bpe");
+  AddJsonOption(*command, settings->json);
+  command->footer("Example: tra bench data --corpus wiki.valid.raw --gpt2 gpt2");
+  command->callback([settings] { Run(*settings); });
+}
+
+}  // namespace tra::bench

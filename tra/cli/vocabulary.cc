@@ -1,0 +1,83 @@
+#include "tra/cli/vocabulary.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "tra/tasks/symbols.h"
+#include "tra/text/tokenizers.h"
+
+namespace tra::cli {
+namespace {
+
+class TextVocabulary : public Vocabulary {
+ public:
+  explicit TextVocabulary(std::unique_ptr<Tokenizer> tokenizer) : tokenizer_(std::move(tokenizer)) {}
+
+  std::vector<int32_t> Read(const std::string& text) const override { return tokenizer_->Encode(text); }
+  // The end of a text is not a part of it.
+  std::string Word(int32_t token) const override { return token == End() ? "" : std::string(tokenizer_->Bytes(token)); }
+  std::string Separator() const override { return ""; }
+  std::optional<int32_t> End() const override { return tokenizer_->EndOfText(); }
+
+ private:
+  std::unique_ptr<Tokenizer> tokenizer_;
+};
+
+class TaskVocabulary : public Vocabulary {
+ public:
+  TaskVocabulary(const Task& task, std::vector<std::string> names) : task_(task), names_(std::move(names)) {}
+
+  std::vector<int32_t> Read(const std::string& text) const override { return ParseSymbols(text, task_, names_); }
+  std::string Word(int32_t token) const override { return names_.at(static_cast<size_t>(token)); }
+  std::string Separator() const override { return task_.kind.separator; }
+  std::optional<int32_t> End() const override {
+    const auto found = std::find(names_.begin(), names_.end(), "EOS");
+    if (found == names_.end()) return std::nullopt;
+    return static_cast<int32_t>(found - names_.begin());
+  }
+
+ private:
+  const Task& task_;
+  std::vector<std::string> names_;
+};
+
+class IdVocabulary : public Vocabulary {
+ public:
+  std::vector<int32_t> Read(const std::string& /*text*/) const override {
+    throw std::invalid_argument(
+        "a file of weights does not say what its tokens are; name its tokenizer with --tokenizer and --files, or give "
+        "--ids");
+  }
+  std::string Word(int32_t token) const override { return std::to_string(token); }
+  std::string Separator() const override { return " "; }
+};
+
+void CheckSize(const std::string& whose, int64_t size, const ModelConfig& config) {
+  if (size == config.vocabulary) return;
+  throw std::invalid_argument(whose + " has " + std::to_string(size) + " tokens, but the model " +
+                              std::to_string(config.vocabulary) +
+                              "; name the tokenizer it was trained with (--tokenizer, --files)");
+}
+
+}  // namespace
+
+std::unique_ptr<Vocabulary> MakeVocabulary(const LoadedModel& loaded, const TokenizerChoice& choice) {
+  const bool text_run = loaded.config && loaded.config->data.task == "text";
+  if (!choice.name.empty() || text_run) {
+    TokenizerChoice from = choice;
+    if (from.name.empty()) from.name = loaded.config->data.tokenizer;
+    if (from.files.empty() && text_run) from.files = loaded.config->data.tokenizer_files;
+    std::unique_ptr<Tokenizer> tokenizer = from.Make();
+    CheckSize("tokenizer " + tokenizer->Name(), tokenizer->Vocabulary(), loaded.model->config);
+    return std::make_unique<TextVocabulary>(std::move(tokenizer));
+  }
+  if (!loaded.config) return std::make_unique<IdVocabulary>();
+  const DataConfig& data = loaded.config->data;
+  const Task& task = FindTask(data.task);
+  std::vector<std::string> names = task.kind.names(data.symbols > 0 ? data.symbols : task.symbols);
+  CheckSize("task " + data.task, static_cast<int64_t>(names.size()), loaded.model->config);
+  return std::make_unique<TaskVocabulary>(task, std::move(names));
+}
+
+}  // namespace tra::cli
