@@ -4,7 +4,6 @@
 #include <ATen/ATen.h>
 
 #include <CLI/App.hpp>
-#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
