@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <set>
 #include <stdexcept>
+
+#include "tra/run/data.h"
+#include "tra/run/sweep.h"
 
 namespace tra {
 namespace {
@@ -98,6 +102,28 @@ TEST(RunConfig, ModelsTakeTheirLengthsFromTheDataUnlessTold) {
   EXPECT_EQ(told.max_length, 9000);
   EXPECT_EQ(told.qk_norm, false);
   EXPECT_EQ(told.block, Block::kNormedResidual);
+}
+
+TEST(RunConfig, EveryFileInConfigsIsOne) {
+  namespace fs = std::filesystem;
+  int configs = 0, sweeps = 0;
+  for (const auto& each : fs::recursive_directory_iterator(TRA_CONFIGS)) {
+    if (each.path().extension() != ".toml") continue;
+    const std::string path = each.path().string();
+    if (each.path().parent_path().filename() == "sweeps") {
+      EXPECT_FALSE(ReadSweep(path).runs.empty()) << path;
+      ++sweeps;
+    } else {
+      const RunConfig config = ReadConfig(path);
+      if (config.data.task != "text") {
+        const RunData data(config);
+        EXPECT_NO_THROW(MakeModelConfig(config, data.Vocabulary(), data.TrainLength(), data.Longest())) << path;
+      }
+      ++configs;
+    }
+  }
+  EXPECT_GE(configs, 2);
+  EXPECT_GE(sweeps, 1);
 }
 
 }  // namespace
