@@ -10,8 +10,8 @@ namespace tra {
 namespace {
 
 std::vector<uint32_t> Words(Random random, int count) {
-  std::vector<uint32_t> words;
-  for (int i = 0; i < count; ++i) words.push_back(random.Word());
+  std::vector<uint32_t> words(static_cast<size_t>(count));
+  for (uint32_t& word : words) word = random.Word();
   return words;
 }
 

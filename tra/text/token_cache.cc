@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "tra/base/checksum.h"
+#include "tra/base/file_lock.h"
 #include "tra/base/mapped_file.h"
 #include "tra/kernels/parallel.h"
 #include "tra/text/cuts.h"
-#include "tra/base/file_lock.h"
 #include "tra/text/text_check.h"
 
 namespace tra {
