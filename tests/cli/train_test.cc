@@ -242,8 +242,8 @@ TEST_F(Training, ProcessesTogetherTrainAsOneDoes) {
   for (Process& each : four) EXPECT_EQ(each.Wait(), 0);
   const std::vector<double> got = Losses(At("many"));
   ASSERT_EQ(got.size(), want.size());
-  // fp32 sums in another order; worst seen over 60 steps of this size 2e-5 relative.
-  for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], 2e-3 * want[i]) << i;
+  // fp32 sums in another order, over 60 steps; worst seen with four processes 1.1e-6 relative.
+  for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], 5e-5 * want[i]) << i;
 }
 
 }  // namespace
