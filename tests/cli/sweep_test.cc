@@ -69,11 +69,16 @@ TEST_F(Sweeping, AnIndexIsOneRunAsAJobArrayMakesIt) {
   EXPECT_TRUE(Contains(text, "#SBATCH --array=0-3\n")) << text;
   EXPECT_TRUE(Contains(text, "#SBATCH --cpus-per-task=1\n")) << text;
   EXPECT_TRUE(Contains(text, "#SBATCH --time=1:00:00\n")) << text;
+  EXPECT_TRUE(Contains(text, "#SBATCH --signal=B:TERM@120\n")) << text;
   // What Slurm would do for index 2.
   ASSERT_EQ(std::system(("SLURM_ARRAY_TASK_ID=2 SLURM_CPUS_PER_TASK=1 sh " + script + " 2>/dev/null").c_str()), 0);
   EXPECT_TRUE(fs::exists(At("tiny-rope-s1/DONE")));
   EXPECT_FALSE(fs::exists(At("tiny-tra-s1")));
   EXPECT_TRUE(Contains(Sweep("--list").out, "2  tiny-rope-s1  done")) << Sweep("--list").out;
+
+  ASSERT_EQ(Sweep("--slurm " + script + " --set \"label=it's\"").code, 0);
+  ASSERT_EQ(std::system(("SLURM_ARRAY_TASK_ID=1 SLURM_CPUS_PER_TASK=1 sh " + script + " 2>/dev/null").c_str()), 0);
+  EXPECT_TRUE(Contains(ReadBytes(At("tiny-tra-s2/config.toml")), "label = \"it's\"\n"));
 }
 
 TEST_F(Sweeping, BadSweepsAreRefusedBeforeAnythingRuns) {
@@ -90,6 +95,7 @@ TEST_F(Sweeping, BadSweepsAreRefusedBeforeAnythingRuns) {
   expect("seeds = [1]\nattentions = [\"tra\", \"alibi\"]\n", "model.attention must be one of");
   expect("seeds = [1]\nset = [\"train.step=3\"]\n", "did you mean 'train.steps'?");
   expect("seeds = [1]\nset = [\"train.step", ": ");
+  expect("seeds = [1]\nset = [\"data.task=text\"]\n", "--set data.corpus=FOLDER");
   EXPECT_FALSE(fs::exists(At("")));
   EXPECT_EQ(RunTra("sweep " + (directory / "none.toml")).code, 2);
 }

@@ -9,6 +9,7 @@
 
 #include "tra/base/names.h"
 #include "tra/cli/commands.h"
+#include "tra/ops/error_message.h"
 
 namespace {
 
@@ -53,7 +54,7 @@ int Run(int argc, char** argv) {
     std::cerr << "tra: " << error.what() << "\n";
     return kBadUsage;
   } catch (const std::exception& error) {
-    std::cerr << "tra: " << error.what() << "\n";
+    std::cerr << "tra: " << tra::ErrorMessage(error) << "\n";
     return kFailed;
   }
 }

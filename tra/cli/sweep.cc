@@ -15,6 +15,7 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -24,6 +25,7 @@
 #include "tra/cli/output.h"
 #include "tra/cli/runtime.h"
 #include "tra/run/config.h"
+#include "tra/run/data.h"
 #include "tra/run/directory.h"
 
 namespace tra::cli {
@@ -204,13 +206,20 @@ int RunJobs(const Sweep& sweep, int jobs_at_once, int threads) {
   return failed > 0 ? 1 : 0;
 }
 
+// What the runs of a configuration would all stumble over.
+void CheckConfigurations(const Sweep& sweep) {
+  std::set<std::string> seen;
+  for (const SweepRun& run : sweep.runs) {
+    if (seen.insert(run.config).second) CheckData(ReadConfig(run.config, run.overrides));
+  }
+}
+
 int RunSweep(const Request& request) {
   const Sweep sweep = ReadSweep(request.file, request.set);
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   const int threads = request.threads > 0 ? request.threads : std::max(1, cores / request.jobs);
   if (!request.slurm.empty()) {
-    if (!request.set.empty())
-      throw std::invalid_argument("--set does not reach a job array; put it into the sweep's set");
+    CheckConfigurations(sweep);
     fs::create_directories(sweep.folder);  // sbatch wants it there for its logs
     WriteWhole(request.slurm, SlurmScript(sweep, Program(), request.threads > 0 ? request.threads : 4, request.time));
     std::cerr << "tra: " << sweep.runs.size() << " runs; submit with: sbatch " << request.slurm << "\n";
@@ -234,6 +243,7 @@ int RunSweep(const Request& request) {
     execv(pointers[0], pointers.data());
     throw std::runtime_error("cannot start " + arguments[0]);
   }
+  CheckConfigurations(sweep);
   return RunJobs(sweep, request.jobs, threads);
 }
 

@@ -9,6 +9,7 @@
 #include "tra/cli/output.h"
 #include "tra/cli/progress.h"
 #include "tra/cli/runtime.h"
+#include "tra/run/data.h"
 #include "tra/run/directory.h"
 #include "tra/train/trainer.h"
 
@@ -38,6 +39,7 @@ int RunTraining(const Request& request) {
   std::unique_ptr<RunDirectory> run;
   std::vector<double> done = {0.0};
   replicas->OnFirst([&] {
+    CheckData(config);
     run = std::make_unique<RunDirectory>(path, config,
                                          request.resume ? RunDirectory::Start::kResume : RunDirectory::Start::kNew);
     done[0] = IsDone(path) ? 1.0 : 0.0;

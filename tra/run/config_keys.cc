@@ -191,7 +191,7 @@ void AddTrainKeys(TrainConfig& train, Keys& keys) {
       "0: never");
   keys.Integer("train.target_evals", train.target_evals, 1, "see target");
   keys.Number("train.spike", train.spike, 0, kUnbounded,
-              "report a loss so many times the running mean; 0: report none");
+              "report a loss of so many times the running mean, and 0.1 above it; 0: report none");
 }
 
 void AddEvalKeys(EvalConfig& eval, Keys& keys) {

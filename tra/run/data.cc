@@ -42,6 +42,12 @@ int64_t LongestOf(const GeneratedExamples& examples) {
   return std::max(pack, static_cast<int64_t>(longest.At(0).tokens.size())) + offset - 1;
 }
 
+void RequireCorpus(const DataConfig& data) {
+  if (!data.corpus.empty()) return;
+  throw std::invalid_argument(
+      "data.task \"text\" needs a folder with train, valid and test texts: --set data.corpus=FOLDER");
+}
+
 // The lines of a file again and again.
 class Repeated : public ExampleSource {
  public:
@@ -99,9 +105,7 @@ void RunData::OpenTask() {
 
 void RunData::OpenText() {
   const DataConfig& data = config_.data;
-  if (data.corpus.empty()) {
-    throw std::invalid_argument("data.corpus must name a folder of texts where data.task is \"text\"");
-  }
+  RequireCorpus(data);
   tokenizer_ = MakeTokenizer(data.tokenizer, data.tokenizer_files);
   train_ = std::make_unique<TextWindows>(Text("train"), data.window, DataSeed(config_));
   train_length_ = data.window;
@@ -137,6 +141,17 @@ const TokenFile& RunData::Text(const std::string& split) const {
   const std::string cache = config_.data.cache.empty() ? DefaultCacheDirectory() : config_.data.cache;
   TokenFile tokens = OpenTokens(FindCorpus(config_.data.corpus).File(split), *tokenizer_, cache, options);
   return texts_.emplace(split, std::move(tokens)).first->second;
+}
+
+void CheckData(const RunConfig& config) {
+  if (config.data.task != "text") {
+    const RunData data(config);
+    return;
+  }
+  RequireCorpus(config.data);
+  const Corpus corpus = FindCorpus(config.data.corpus);
+  for (const std::string& split : {std::string("train"), config.eval.text_split}) corpus.File(split);
+  MakeTokenizer(config.data.tokenizer, config.data.tokenizer_files);
 }
 
 }  // namespace tra

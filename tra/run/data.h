@@ -68,6 +68,10 @@ class RunData {
   int64_t train_length_ = 0, longest_ = 0;
 };
 
+// Throws what RunData would for bad values and missing files, without reading texts: before a run leaves anything
+// behind.
+void CheckData(const RunConfig& config);
+
 }  // namespace tra
 
 #endif  // TRA_RUN_DATA_H_

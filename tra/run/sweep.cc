@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 
 #include "tra/base/names.h"
@@ -73,6 +74,7 @@ Sweep ReadSweep(const std::string& path, const std::vector<std::string>& overrid
   Sweep sweep;
   sweep.file = path;
   sweep.folder = file.Text("folder");
+  sweep.overrides = overrides;
   std::set<std::string> names;
   for (const std::string& config : configs) {
     const std::string config_path = (fs::path(path).parent_path() / config).lexically_normal().string();
@@ -101,29 +103,23 @@ std::string SlurmScript(const Sweep& sweep, const std::string& program, int core
     for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
     return out + "'";
   };
-  return "#!/bin/sh\n"
-         "# One run of " +
-         sweep.file +
-         " for each index: sbatch THIS_FILE. Submit it again to go on with what is not done.\n"
-         "#SBATCH --job-name=tra-" +
-         fs::path(sweep.file).stem().string() +
-         "\n"
-         "#SBATCH --array=0-" +
-         std::to_string(sweep.runs.size() - 1) +
-         "\n"
-         "#SBATCH --cpus-per-task=" +
-         std::to_string(cores) +
-         "\n"
-         "#SBATCH --time=" +
-         time +
-         "\n"
-         "#SBATCH --output=" +
-         sweep.folder +
-         "/slurm-%A_%a.log\n"
-         "#SBATCH --signal=TERM@120\n"  // two minutes to save before the time is up
-         "exec " +
-         quoted(program) + " sweep " + quoted(sweep.file) +
-         " --index \"$SLURM_ARRAY_TASK_ID\" --threads \"$SLURM_CPUS_PER_TASK\"\n";
+  std::ostringstream out;
+  out << "#!/bin/sh\n"
+      << "# One run of " << sweep.file
+      << " for each index: sbatch THIS_FILE. Submit it again to go on with what is not done.\n"
+      << "#SBATCH --job-name=tra-" << fs::path(sweep.file).stem().string() << "\n"
+      << "#SBATCH --array=0-" << sweep.runs.size() - 1 << "\n"
+      << "#SBATCH --cpus-per-task=" << cores << "\n"
+      << "#SBATCH --time=" << time << "\n"
+      << "#SBATCH --output=" << sweep.folder
+      << "/slurm-%A_%a.log\n"
+      // Two minutes to save before the time is up. B: to the script itself, which the run replaces.
+      << "#SBATCH --signal=B:TERM@120\n"
+      << "exec " << quoted(program) << " sweep " << quoted(sweep.file)
+      << " --index \"$SLURM_ARRAY_TASK_ID\" --threads \"$SLURM_CPUS_PER_TASK\"";
+  for (const std::string& each : sweep.overrides) out << " --set " << quoted(each);
+  out << "\n";
+  return out.str();
 }
 
 }  // namespace tra

@@ -22,6 +22,7 @@ struct SweepRun {
 
 struct Sweep {
   std::string file, folder;
+  std::vector<std::string> overrides;  // beside those of the file
   std::vector<SweepRun> runs;
 };
 
@@ -29,7 +30,7 @@ struct Sweep {
 // the file, the key and what it may be.
 Sweep ReadSweep(const std::string& path, const std::vector<std::string>& overrides = {});
 
-// A job array with one run an index, for sbatch: `program sweep FILE --index N`.
+// A job array with one run an index, for sbatch: `program sweep FILE --index N`, with the sweep's overrides.
 std::string SlurmScript(const Sweep& sweep, const std::string& program, int cores, const std::string& time);
 
 }  // namespace tra

@@ -11,11 +11,13 @@
 #include "tra/kernels/philox.h"
 #include "tra/model/decoder.h"
 #include "tra/ops/adamw.h"
+#include "tra/ops/error_message.h"
 #include "tra/run/data.h"
 #include "tra/tasks/batch.h"
 #include "tra/train/checkpoint.h"
 #include "tra/train/metrics.h"
 #include "tra/train/schedule.h"
+#include "tra/train/spikes.h"
 
 namespace tra {
 namespace {
@@ -68,7 +70,8 @@ class Trainer {
         data_(config, hooks.notice),
         model_(MakeModelConfig(config, data_.Vocabulary(), data_.TrainLength(), data_.Longest()), config.train.seed),
         parameters_(Group(model_, config.train)),
-        optimizer_(parameters_.groups, OptimizerOptions(config.train)) {
+        optimizer_(parameters_.groups, OptimizerOptions(config.train)),
+        spikes_(config.train.spike) {
     bool restored = false;
     replicas_.OnFirst([&] {
       const auto found = LoadCheckpoint(path_, model_, parameters_.names, optimizer_, hooks.notice);
@@ -192,24 +195,23 @@ class Trainer {
     }
   }
 
+  std::string LastCheckpoint() const {
+    const auto saved = NewestCheckpoint(path_);
+    return saved ? "the last good checkpoint is " + *saved : "no checkpoint has been saved";
+  }
+
   void RequireFinite(double loss, double norm) const {
     if (std::isfinite(loss) && std::isfinite(norm)) return;
-    const auto saved = NewestCheckpoint(path_);
     throw std::runtime_error("step " + std::to_string(progress_.step + 1) + ": the loss is " + std::to_string(loss) +
-                             ", the norm of its gradient " + std::to_string(norm) + "; the weights are as before it. " +
-                             (saved ? "The last good checkpoint is " + *saved : "No checkpoint had been saved") +
-                             "; try a lower train.lr, or train.clip=1");
+                             ", the norm of its gradient " + std::to_string(norm) + "; the weights are as before it; " +
+                             LastCheckpoint() + "; try a lower train.lr, or train.clip=1");
   }
 
   void WatchForSpikes(double loss) {
-    constexpr double kForget = 0.02;  // a mean over some 50 steps
-    constexpr int64_t kSettled = 50;  // steps before it means anything
     const double mean = progress_.loss_mean;
-    if (config_.train.spike > 0 && progress_.step > kSettled && loss > config_.train.spike * mean && hooks_.notice) {
-      hooks_.notice("step " + std::to_string(progress_.step) + ": the loss jumped to " + std::to_string(loss) +
-                    ", its mean was " + std::to_string(mean));
-    }
-    progress_.loss_mean = progress_.step == 1 ? loss : mean + kForget * (loss - mean);
+    if (!spikes_.Notice(progress_.step, loss, progress_.loss_mean) || !hooks_.notice) return;
+    hooks_.notice("step " + std::to_string(progress_.step) + ": the loss jumped to " + std::to_string(loss) +
+                  ", its mean was " + std::to_string(mean) + "; " + LastCheckpoint());
   }
 
   void Log(double loss, double accuracy, double lr, double norm) {
@@ -299,6 +301,7 @@ class Trainer {
   Decoder model_;
   Parameters parameters_;
   AdamW optimizer_;
+  Spikes spikes_;
   Progress progress_;
   std::unique_ptr<Metrics> metrics_;  // of the first process only
   bool stop_requested_ = false;       // of any process
@@ -316,7 +319,7 @@ Ended Train(const RunConfig& config, RunDirectory* run, Replicas& replicas, cons
     });
     return ended;
   } catch (const std::exception& error) {
-    if (run != nullptr) run->Fail(error.what());
+    if (run != nullptr) run->Fail(ErrorMessage(error));
     throw;
   }
 }
