@@ -9,9 +9,9 @@ build: setup
 	cmake --preset release
 	cmake --build --preset release
 
-# The main job, shown: the operator checked against its definition, then measured.
+# The claim in minutes: TRA beside RoPE and FoT on flip-flop.
 demo: build
-	build/release/bin/tra bench attention --quick
+	build/release/bin/tra demo
 
 test: build
 	ctest --preset release

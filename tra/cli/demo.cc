@@ -11,10 +11,14 @@
 #include "tra/cli/output.h"
 #include "tra/cli/progress.h"
 #include "tra/cli/runtime.h"
+#include "tra/report/chart.h"
+#include "tra/report/curve.h"
+#include "tra/report/paper.h"
 #include "tra/report/render.h"
 #include "tra/report/specs.h"
 #include "tra/report/tables.h"
 #include "tra/run/directory.h"
+#include "tra/tasks/task.h"
 #include "tra/train/trainer.h"
 
 namespace tra::cli {
@@ -27,6 +31,31 @@ struct Request {
   std::vector<std::string> set;
   int threads = 0;
 };
+
+// Exact match as training went, a panel a split. Its file's name.
+std::string DrawCurves(const std::string& folder) {
+  Chart chart;
+  chart.title = "Flip-flop: exact match during training";
+  chart.x_label = "step";
+  chart.y_label = "exact match, %";
+  chart.y_high = 100;
+  for (const Split& split : FindTask("flipflop").splits) {
+    if (split.name == std::string("train")) continue;
+    Panel panel = {split.name, {}};
+    for (const char* attention : kAttentions) {
+      Series series = {kPaperAttentions[PaperOrder(attention)].title,
+                       ReadCurve(folder + "/" + attention, "eval/" + panel.title + "/em")};
+      for (auto& [step, value] : series.points) value *= 100;
+      panel.series.push_back(std::move(series));
+    }
+    chart.panels.push_back(std::move(panel));
+  }
+  const std::string path = folder + "/exact_match.svg";
+  Output out(path);
+  out.Write(ChartSvg(chart));
+  out.Finish();
+  return path;
+}
 
 int RunDemo(const Request& request) {
   SetUpComputing(request.threads);
@@ -68,6 +97,7 @@ int RunDemo(const Request& request) {
   out.Line("");
   out.Line("Runs: " + request.folder +
            "/{tra,rope,fot}: metrics.jsonl, results.json, checkpoints, TensorBoard events.");
+  out.Line("Figure: " + DrawCurves(request.folder) + ", how exact match went during training, for a browser.");
   out.Line("Next: tra eval " + request.folder +
            "/tra --lengths 1000 --examples 100   # four times the training length");
   out.Finish();

@@ -1,0 +1,29 @@
+#include "tra/report/curve.h"
+
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace tra {
+
+std::vector<std::pair<double, double>> ReadCurve(const std::string& run, const std::string& metric) {
+  const std::string path = run + "/metrics.jsonl";
+  std::ifstream file(path);
+  if (!file) throw std::runtime_error(path + ": cannot be read");
+  std::map<double, double> values;
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number) {
+    const auto record = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (!record.is_object() || !record.contains("step") || !record["step"].is_number()) {
+      throw std::runtime_error(path + ":" + std::to_string(number) + ": not a line of metrics");
+    }
+    const auto found = record.find(metric);
+    if (found == record.end()) continue;
+    values[record["step"].get<double>()] = found->is_number() ? found->get<double>() : std::nan("");
+  }
+  return {values.begin(), values.end()};
+}
+
+}  // namespace tra
