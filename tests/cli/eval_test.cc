@@ -1,0 +1,93 @@
+// Scores and tables as a user asks for them: of a task at lengths it was not trained at, and of a text.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/run.h"
+
+namespace tra {
+namespace {
+
+using nlohmann::json;
+
+constexpr char kModel[] = "[model]\nlayers = 1\nheads = 1\nwidth = 16\n";
+
+// Rows by split, group, window and metric.
+std::map<std::string, json> Rows(const std::string& text) {
+  std::map<std::string, json> rows;
+  const json all = json::parse(text);
+  for (const json& row : all.at("rows")) {
+    std::string name = row.at("split").get<std::string>();
+    if (row.at("window") > 0) name += " " + row.at("window").dump();
+    if (row.at("group") != "") name += " " + row.at("group").get<std::string>();
+    rows[name + " " + row.at("metric").get<std::string>()] = row;
+  }
+  return rows;
+}
+
+TEST(Eval, OfATaskAtOtherLengths) {
+  const TemporaryDirectory directory;
+  std::ofstream(directory / "copy.toml") << kModel << "[data]\ntask = \"copy\"\nlengths = [1, 4]\n"
+                                         << "[train]\nsteps = 3\nbatch = 4\n[eval]\nexamples = 3\nsplits = [\"iid\"]\n";
+  for (const char* attention : {"tra", "rope", "label"}) {
+    const std::string run = directory / attention;
+    const Result trained = RunTra("train " + (directory / "copy.toml") + " --threads 1 --quiet --run " + run +
+                                  " --set model.attention=" + attention);
+    ASSERT_EQ(trained.code, 0) << trained.err;
+    const Result eval = RunTra("eval " + run + " --lengths 9 --lengths 40-50 --examples 2 --threads 1 --json");
+    ASSERT_EQ(eval.code, 0) << eval.err;
+    const auto rows = Rows(eval.out);
+    ASSERT_EQ(rows.count("9-9 em"), 1U) << eval.out;
+    EXPECT_EQ(rows.at("9-9 em").at("n"), 2);
+    EXPECT_EQ(rows.at("9-9 token_error").at("n"), 2 * 10);  // nine symbols and EOS
+    EXPECT_EQ(rows.count("40-50 em"), 1U) << eval.out;
+  }
+  const Result split = RunTra("eval " + (directory / "tra") + " --split idd --threads 1");
+  EXPECT_NE(split.code, 0);
+  EXPECT_TRUE(Contains(split.err, "did you mean 'iid'?")) << split.err;
+
+  const Result table = RunTra("table " + (directory / "") + " --table all");
+  EXPECT_EQ(table.code, 0) << table.err;
+  EXPECT_TRUE(Contains(table.out, "|  | RoPE | Label | TRA |")) << table.out;
+}
+
+TEST(Eval, OfATextByWindowAndPosition) {
+  const TemporaryDirectory directory;
+  std::string line;
+  for (int i = 0; i < 40; ++i) line += "the cat sat on the mat . ";
+  for (const char* name : {"train.txt", "valid.txt", "test.txt"}) std::ofstream(directory / name) << line << "\n";
+  std::ofstream(directory / "text.toml") << kModel << "[data]\ntask = \"text\"\nwindow = 16\ncorpus = \""
+                                         << (directory / "") << "\"\ncache = \"" << (directory / "cache")
+                                         << "\"\n[train]\nsteps = 20\nbatch = 8\nlr = 1e-2\neval_every = 10\n"
+                                         << "[eval]\nwindows = [16, 64]\n";
+  const std::string run = directory / "run";
+  const Result trained = RunTra("train " + (directory / "text.toml") + " --threads 1 --quiet --run " + run);
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const Result eval = RunTra("eval " + run + " --windows 16 --windows 64 --windows 512 --threads 1 --json");
+  ASSERT_EQ(eval.code, 0) << eval.err;
+  const auto rows = Rows(eval.out);
+  // What the run scored at its end is what eval scores again.
+  EXPECT_EQ(Rows(ReadBytes(run + "/results.json")).at("test 64 ppl_token"), rows.at("test 64 ppl_token"));
+  const double bytes = 1001, words = 281;  // 280 between spaces and one for the end of the line
+  for (const char* window : {"16", "64", "512"}) {
+    const std::string at = "test " + std::string(window);
+    const json& token = rows.at(at + " ppl_token");
+    EXPECT_EQ(token.at("n").get<double>(), bytes - 1) << window;  // nothing stands before the first
+    const double loss = std::log(token.at("value").get<double>());
+    EXPECT_NEAR(rows.at(at + " loss").at("value").get<double>(), loss, 1e-9);
+    EXPECT_NEAR(std::log(rows.at(at + " ppl_word").at("value").get<double>()) / (loss * (bytes - 1) / words), 1, 1e-9);
+  }
+  EXPECT_LT(rows.at("test 16 ppl_token").at("value").get<double>(), 30);  // of 256 bytes; 14 of them occur
+  EXPECT_EQ(rows.count("test 64 at 32-63 loss"), 1U) << eval.out;
+  EXPECT_EQ(rows.count("test 16 at 32-63 loss"), 0U);
+
+  const Result lengths = RunTra("eval " + run + " --lengths 5 --threads 1");
+  EXPECT_EQ(lengths.code, 2);
+  EXPECT_TRUE(Contains(lengths.err, "use --windows for text")) << lengths.err;
+}
+
+}  // namespace
+}  // namespace tra
