@@ -77,6 +77,7 @@ int RunDemo(const Request& request) {
       return kStoppedOnRequest;
     }
     results.push_back(ReadResults(path + "/results.json"));
+    results.back().label.clear();  // all of its columns are the demo's
   }
   TableSpec spec = PaperTables().front();
   spec.name = "demo";
