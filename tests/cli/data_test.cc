@@ -25,6 +25,9 @@ TEST(Data, EveryHelpShowsAnExampleThatWorks) {
     EXPECT_TRUE(Contains(result.out, "Example: tra " + std::string(command).substr(0, 4))) << result.out;
   }
   EXPECT_EQ(RunTra("data show flipflop --split sparse --index 17").code, 0);
+  const Result show = RunTra("data show --help");
+  EXPECT_TRUE(Contains(show.out, "{auto,always,never}")) << show.out;
+  for (const char c : show.out) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= ' ') << show.out;
 }
 
 TEST(Data, ListHasEveryTaskAndSplit) {
@@ -103,11 +106,14 @@ TEST(Data, BadUsageIsTwoAndFailureIsOne) {
   };
   expect(RunTra(""), 2, "Usage");
   expect(RunTra("dta"), 2, "unknown command 'dta'; did you mean 'data'?");
+  expect(RunTra("data shwo copy"), 2, "unknown data command 'shwo'; did you mean 'show'?");
+  expect(RunTra("data"), 2, "subcommand is required");
   expect(RunTra("data show copi"), 2, "unknown task 'copi'; did you mean 'copy'?");
   expect(RunTra("data show copy --split 51-10"), 2, "did you mean '51-100'?");
   expect(RunTra("data show copy --lengths 5-x"), 2, "--lengths must be a number or a range");
   expect(RunTra("data show induct --lengths 301"), 2, "must be within 1..300");
   expect(RunTra("data show copy --index -1"), 2, "--index");
+  expect(RunTra("data show copy --color sometimes"), 2, "sometimes not in");
   expect(RunTra("data export copy --format xml"), 2, "xml not in");
   expect(RunTra("data import " + (directory / "none")), 1, "cannot open: No such file or directory; check the path");
   expect(RunTra("data export copy --out " + (directory / "no/such/place")), 1, "create its directory first");

@@ -45,6 +45,9 @@ TEST(Eval, OfATaskAtOtherLengths) {
     EXPECT_EQ(rows.at("9-9 token_error").at("n"), 2 * 10);  // nine symbols and EOS
     EXPECT_EQ(rows.count("40-50 em"), 1U) << eval.out;
   }
+  const Result windows = RunTra("eval " + (directory / "tra") + " --windows 16 --threads 1");
+  EXPECT_EQ(windows.code, 2);
+  EXPECT_TRUE(Contains(windows.err, "use --lengths")) << windows.err;
   const Result split = RunTra("eval " + (directory / "tra") + " --split idd --threads 1");
   EXPECT_NE(split.code, 0);
   EXPECT_TRUE(Contains(split.err, "did you mean 'iid'?")) << split.err;
@@ -66,7 +69,7 @@ TEST(Eval, OfATextByWindowAndPosition) {
   const std::string run = directory / "run";
   const Result trained = RunTra("train " + (directory / "text.toml") + " --threads 1 --quiet --run " + run);
   ASSERT_EQ(trained.code, 0) << trained.err;
-  const Result eval = RunTra("eval " + run + " --windows 16 --windows 64 --windows 512 --threads 1 --json");
+  const Result eval = RunTra("eval " + run + " --windows 16,64 --windows 512 --threads 1 --json");
   ASSERT_EQ(eval.code, 0) << eval.err;
   const auto rows = Rows(eval.out);
   // What the run scored at its end is what eval scores again.
@@ -86,7 +89,12 @@ TEST(Eval, OfATextByWindowAndPosition) {
 
   const Result lengths = RunTra("eval " + run + " --lengths 5 --threads 1");
   EXPECT_EQ(lengths.code, 2);
-  EXPECT_TRUE(Contains(lengths.err, "use --windows for text")) << lengths.err;
+  EXPECT_TRUE(Contains(lengths.err, "use --windows")) << lengths.err;
+
+  const Result strided = RunTra("eval " + run + " --windows 16 --stride 4 --threads 1 --json");
+  ASSERT_EQ(strided.code, 0) << strided.err;
+  EXPECT_EQ(json::parse(strided.out).at("context").at("stride"), 4);
+  EXPECT_EQ(Rows(strided.out).at("test 16 ppl_token").at("n").get<double>(), bytes - 1);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/models.h"
+#include "tra/base/checksum.h"
 
 namespace tra {
 namespace {
@@ -24,6 +25,10 @@ void Expect(const Result& result, int code, const std::string& said) {
 void Replace(const std::string& run, int64_t token) {
   const std::string file = run + "/checkpoints/step-2/model.safetensors";
   SaveModel(*StubbornModel(LoadModel(file)->config, token), file);
+  const std::string path = run + "/checkpoints/step-2/state.json";
+  json state = json::parse(ReadBytes(path));
+  state["sha256"]["model.safetensors"] = Sha256Hex(ReadBytes(file));
+  std::ofstream(path) << state;
 }
 
 TEST(Generate, IdsOfAFileAreContinuedAsTheLibraryDoes) {

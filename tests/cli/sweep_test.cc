@@ -1,8 +1,18 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
+#include <regex>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "tests/cli/run.h"
 
@@ -29,9 +39,65 @@ class Sweeping : public testing::Test {
     return RunTra("sweep " + (directory / "sweep.toml") + " " + more);
   }
   std::string At(const std::string& name) const { return directory / ("runs/" + name); }
+  // A run that a sweep takes for done, in no time.
+  void PretendDone(const std::string& name) const {
+    fs::create_directories(At(name));
+    std::ofstream(At(name) + "/DONE") << "all steps taken\n";
+  }
 
   TemporaryDirectory directory;
 };
+
+// A program that is not waited for; what it says goes to a file.
+class Process {
+ public:
+  Process(const std::string& arguments, const std::string& said) : pid_(fork()) {
+    if (pid_ == 0) {
+      const std::string command = std::string("exec ") + TRA_PROGRAM + " " + arguments + " >" + said + " 2>&1";
+      execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+      _exit(127);
+    }
+  }
+  void Kill(int signal) const { kill(pid_, signal); }
+  int Wait() const {  // the exit code, or minus the signal
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  }
+
+ private:
+  pid_t pid_;
+};
+
+bool WaitFor(const std::string& path) {
+  for (int i = 0; i < 3000 && !fs::exists(path); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return fs::exists(path);
+}
+
+// All that a command shows on a terminal of this size.
+std::string OnTerminal(const std::string& command, unsigned short rows, unsigned short columns) {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+  if (terminal < 0 || grantpt(terminal) != 0 || unlockpt(terminal) != 0) return "";
+  const std::string name = ptsname(terminal);
+  const int side = open(name.c_str(), O_RDWR | O_NOCTTY);
+  winsize size{};
+  size.ws_row = rows;
+  size.ws_col = columns;
+  ioctl(side, TIOCSWINSZ, &size);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    dup2(side, STDERR_FILENO);
+    execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    _exit(127);
+  }
+  close(side);
+  std::string all;
+  char part[4096];
+  for (ssize_t got = 0; (got = read(terminal, part, sizeof(part))) > 0;) all.append(part, static_cast<size_t>(got));
+  close(terminal);
+  waitpid(pid, nullptr, 0);
+  return all;
+}
 
 TEST_F(Sweeping, RunsEveryCombinationOnce) {
   const Result result = Sweep("--jobs 2");
@@ -51,15 +117,128 @@ TEST_F(Sweeping, RunsEveryCombinationOnce) {
 }
 
 TEST_F(Sweeping, AFailedRunDoesNotStopTheRest) {
-  Write("attentions = [\"tra\", \"rope\"]\nseeds = [1]\n");
-  fs::create_directories(At(""));
-  std::ofstream(At("tiny-tra-s1")) << "a file where a folder should be";
+  const std::string tiny = ReadBytes(directory / "tiny.toml");
+  const auto write_bad = [&](const std::string& more) {
+    std::ofstream(directory / "bad.toml") << std::regex_replace(tiny, std::regex("batch = 8\n"), "batch = 8\n" + more);
+  };
+  write_bad("lr = 1e30\n");
+  std::ofstream(directory / "sweep.toml")
+      << "configs = [\"bad.toml\", \"tiny.toml\"]\nseeds = [1]\nfolder = \"" << At("") << "\"\n";
   const Result result = Sweep();
   EXPECT_EQ(result.code, 1);
   EXPECT_TRUE(Contains(result.err, "1 of 2 runs done, 1 failed")) << result.err;
-  EXPECT_TRUE(fs::exists(At("tiny-rope-s1/DONE")));
-  fs::remove(At("tiny-tra-s1"));
+  EXPECT_TRUE(Contains(ReadBytes(At("bad-tra-s1/FAILED")), "the loss is")) << ReadBytes(At("bad-tra-s1/FAILED"));
+  EXPECT_TRUE(std::regex_search(result.err, std::regex("bad-tra-s1 +failed  .*the loss is.*lower train.lr")))
+      << result.err;
+  EXPECT_TRUE(fs::exists(At("tiny-tra-s1/DONE")));
+  write_bad("");
   EXPECT_EQ(Sweep().code, 0);  // and is tried again
+  EXPECT_FALSE(fs::exists(At("bad-tra-s1/FAILED")));
+}
+
+TEST_F(Sweeping, ARunThatCannotSayWhyItFailedIsDescribed) {
+  Write("seeds = [1]\n");
+  fs::create_directories(At(""));
+  std::ofstream(At("tiny-tra-s1.log")) << "of an attempt before\n";
+  // A limit of 4 KiB a file, which a run's do not keep to: the kernel ends it at once.
+  const std::string sweep = "sweep " + (directory / "sweep.toml");
+  const Result killed = RunTra(sweep, "", "ulimit -f 8; ");
+  EXPECT_EQ(killed.code, 1);
+  EXPECT_TRUE(Contains(killed.err, "failed  killed by signal " + std::to_string(SIGXFSZ) + " (")) << killed.err;
+  EXPECT_TRUE(Contains(killed.err, "(log: " + At("tiny-tra-s1.log") + ")")) << killed.err;
+  EXPECT_FALSE(Contains(killed.err, "an attempt before")) << killed.err;
+
+  fs::remove_all(At("tiny-tra-s1"));
+  std::ofstream(At("tiny-tra-s1")) << "a file where a folder should be";
+  const Result refused = RunTra(sweep);
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_TRUE(Contains(refused.err, "failed  exit code 1: tra: " + At("tiny-tra-s1") + ": cannot be made"))
+      << refused.err;
+  EXPECT_TRUE(Contains(refused.err, "(log: " + At("tiny-tra-s1.log") + ")")) << refused.err;
+}
+
+TEST_F(Sweeping, ARunOfAnotherConfigurationDoesNotCount) {
+  Write("seeds = [1]\n");
+  ASSERT_EQ(Sweep().code, 0);
+  const auto expect_refused = [&](const std::string& more) {
+    const Result result = Sweep("--set train.steps=7 " + more);
+    EXPECT_EQ(result.code, 2);
+    EXPECT_TRUE(Contains(result.err, At("tiny-tra-s1") + ": holds a run of another configuration: "
+                                                         "train.steps (7, was 6); name another folder in "))
+        << result.err;
+    EXPECT_TRUE(Contains(result.err, "or move that run away")) << result.err;
+  };
+  expect_refused("");
+  expect_refused("--slurm " + (directory / "job.sh"));
+  EXPECT_FALSE(fs::exists(directory / "job.sh"));
+  const Result list = Sweep("--set train.steps=7 --list");
+  EXPECT_EQ(list.code, 0) << list.err;
+  EXPECT_EQ(list.out, "0  tiny-tra-s1  other configuration: train.steps (7, was 6)\n");
+
+  fs::remove(At("tiny-tra-s1/DONE"));
+  expect_refused("");  // for its checkpoints
+  EXPECT_TRUE(fs::exists(At("tiny-tra-s1/checkpoints/step-6")));
+
+  fs::remove_all(At("tiny-tra-s1/checkpoints"));
+  EXPECT_EQ(Sweep("--set train.steps=7 --list").out, "0  tiny-tra-s1\n");
+  EXPECT_EQ(Sweep("--set train.steps=7").code, 0);  // nothing of the other was kept
+  EXPECT_TRUE(fs::exists(At("tiny-tra-s1/checkpoints/step-7")));
+}
+
+TEST_F(Sweeping, StoppedItEndsWithItsOwnCodeAndNoRunFails) {
+  Write("seeds = [1, 2]\nset = [\"train.steps=1000000\"]\n");
+  // While the run loads, before it catches signals; and while it trains.
+  const std::vector<std::pair<int, std::string>> moments = {
+      {SIGTERM, "tiny-tra-s1.log"}, {SIGINT, "tiny-tra-s1.log"}, {SIGTERM, "tiny-tra-s1/metrics.jsonl"}};
+  for (const auto& [signal, file] : moments) {
+    fs::remove_all(At(""));
+    const std::string said = directory / "said";
+    const Process sweep("sweep " + (directory / "sweep.toml") + " --threads 1", said);
+    ASSERT_TRUE(WaitFor(At(file))) << ReadBytes(said);
+    sweep.Kill(signal);
+    EXPECT_EQ(sweep.Wait(), 3) << ReadBytes(said);
+    EXPECT_TRUE(std::regex_search(ReadBytes(said), std::regex("tiny-tra-s1 +stopped"))) << ReadBytes(said);
+    EXPECT_TRUE(Contains(ReadBytes(said), "0 of 2 runs done, 0 failed; stopped")) << ReadBytes(said);
+    EXPECT_FALSE(fs::exists(At("tiny-tra-s1/FAILED")));
+    EXPECT_FALSE(fs::exists(At("tiny-tra-s2")));
+  }
+}
+
+TEST_F(Sweeping, OptionsMayStandBeforeTheFile) {
+  const std::string file = directory / "sweep.toml";
+  const Result list = RunTra("sweep --set train.steps=6 --set train.batch=4 " + file + " --list");
+  EXPECT_EQ(list.code, 0) << list.err;
+  EXPECT_TRUE(Contains(list.out, "3  tiny-rope-s2\n")) << list.out;
+  const Result bad = RunTra("sweep --set train.steps=6 --set train.batc=4 " + file + " --list");
+  EXPECT_EQ(bad.code, 2);
+  EXPECT_TRUE(Contains(bad.err, "did you mean 'train.batch'?")) << bad.err;
+}
+
+TEST_F(Sweeping, TheTableFitsTheTerminal) {
+  constexpr int kRuns = 30, kRows = 6, kColumns = 40;
+  std::string seeds = "1";
+  for (int seed = 2; seed <= kRuns; ++seed) {
+    seeds += ", " + std::to_string(seed);
+    PretendDone("tiny-tra-s" + std::to_string(seed));
+  }
+  Write("seeds = [" + seeds + "]\n");
+  std::ofstream(At("tiny-tra-s1")) << "a file where a folder should be";
+  const std::string command = std::string(TRA_PROGRAM) + " sweep " + (directory / "sweep.toml");
+  const std::string shown = OnTerminal(command, kRows, kColumns);
+  EXPECT_TRUE(Contains(shown, "30 runs: 29 done, 1 running")) << shown;
+  EXPECT_TRUE(Contains(shown, "30 runs: 29 done, 1 failed")) << shown;
+  EXPECT_FALSE(Contains(shown, "tiny-tra-s2")) << shown;
+  EXPECT_TRUE(Contains(shown, "cannot be made")) << shown;  // in full, below the table
+
+  const std::string table = shown.substr(0, shown.find("tra: "));
+  const std::string plain = std::regex_replace(table, std::regex("\033\\[[0-9]*[A-Z]|\r"), "");
+  for (size_t begin = 0, end = 0; (end = plain.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    EXPECT_LT(end - begin, static_cast<size_t>(kColumns)) << plain.substr(begin, end - begin);
+  }
+  const std::regex up("\033\\[([0-9]+)A");
+  for (std::sregex_iterator each(table.begin(), table.end(), up), last; each != last; ++each) {
+    EXPECT_LT(std::stoi((*each)[1]), kRows);
+  }
 }
 
 TEST_F(Sweeping, AnIndexIsOneRunAsAJobArrayMakesIt) {
@@ -76,6 +255,7 @@ TEST_F(Sweeping, AnIndexIsOneRunAsAJobArrayMakesIt) {
   EXPECT_FALSE(fs::exists(At("tiny-tra-s1")));
   EXPECT_TRUE(Contains(Sweep("--list").out, "2  tiny-rope-s1  done")) << Sweep("--list").out;
 
+  fs::remove_all(At("tiny-rope-s1"));  // which has no label
   ASSERT_EQ(Sweep("--slurm " + script + " --set \"label=it's\"").code, 0);
   ASSERT_EQ(std::system(("SLURM_ARRAY_TASK_ID=1 SLURM_CPUS_PER_TASK=1 sh " + script + " 2>/dev/null").c_str()), 0);
   EXPECT_TRUE(Contains(ReadBytes(At("tiny-tra-s2/config.toml")), "label = \"it's\" "));
@@ -94,8 +274,9 @@ TEST_F(Sweeping, BadSweepsAreRefusedBeforeAnythingRuns) {
   expect("seeds = [1, 1]\n", "two runs are called tiny-tra-s1");
   expect("seeds = [1]\nattentions = [\"tra\", \"alibi\"]\n", "model.attention must be one of");
   expect("seeds = [1]\nset = [\"train.step=3\"]\n", "did you mean 'train.steps'?");
-  expect("seeds = [1]\nset = [\"train.step", ": ");
+  expect("seeds = [1]\nset = [\"train.step", "sweep.toml:4: ");
   expect("seeds = [1]\nset = [\"data.task=text\"]\n", "--set data.corpus=FOLDER");
+  expect("seeds = [1]\nattentions = [\"tra\", \"rope\"]\nset = [\"model.width=6\"]\n", "rope turns pairs of channels");
   EXPECT_FALSE(fs::exists(At("")));
   EXPECT_EQ(RunTra("sweep " + (directory / "none.toml")).code, 2);
 }

@@ -156,6 +156,58 @@ TEST_F(Training, DamagedCheckpointsArePassedOverLoudly) {
   EXPECT_EQ(result.code, 0);
   EXPECT_TRUE(Contains(result.err, "step-60 is damaged and passed over")) << result.err;
   EXPECT_TRUE(Outcome("whole") == want);
+  EXPECT_TRUE(fs::exists(At("whole") + "/checkpoints/damaged-step-60"));
+  EXPECT_TRUE(fs::exists(At("whole") + "/checkpoints/step-56"));
+}
+
+// One digit of a number in state.json.
+void Miscount(const std::string& checkpoint) {
+  std::string text = ReadBytes(checkpoint + "/state.json");
+  char& digit = text[text.find("\"tokens\": ") + 10];
+  digit = digit == '9' ? '8' : static_cast<char>(digit + 1);
+  std::ofstream(checkpoint + "/state.json", std::ios::binary) << text;
+}
+
+TEST_F(Training, DamageIsNeverTakenForABeginning) {
+  ASSERT_EQ(RunTra(Command("a")).code, 0);
+  fs::remove(At("a") + "/DONE");
+  const std::string checkpoints = At("a") + "/checkpoints";
+  Miscount(checkpoints + "/step-60");
+  const Result eval = RunTra("eval " + At("a") + " --threads 1 --json");
+  ASSERT_EQ(eval.code, 0) << eval.err;
+  EXPECT_TRUE(Contains(eval.err, "step-60 is damaged and passed over")) << eval.err;
+  EXPECT_EQ(json::parse(eval.out).at("step"), 56);
+  Miscount(checkpoints + "/step-56");
+  const std::string metrics = ReadBytes(At("a") + "/metrics.jsonl");
+  for (const char* command : {"train ", "eval "}) {
+    const Result result = RunTra(command + At("a") + " --threads 1 " + (command[0] == 't' ? "--resume --quiet" : ""));
+    EXPECT_EQ(result.code, 1);
+    EXPECT_TRUE(Contains(result.err, "all of its checkpoints are damaged; to begin again, move ")) << result.err;
+  }
+  EXPECT_EQ(ReadBytes(At("a") + "/metrics.jsonl"), metrics);
+}
+
+TEST_F(Training, AStopWhileScoringIsHeeded) {
+  const std::string command = Command("a", "--resume --set train.steps=4 --set eval.examples=3000000");
+  Process process(command);
+  ASSERT_TRUE(WaitFor(At("a") + "/checkpoints/step-4"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  process.Kill(SIGTERM);
+  EXPECT_EQ(process.Wait(), 3);
+  EXPECT_FALSE(fs::exists(At("a") + "/results.json"));
+}
+
+TEST_F(Training, ARunThatSavedNothingCanBeBegunAnew) {
+  const std::string never = "--set train.checkpoint_every=1000 ";
+  EXPECT_EQ(RunTra(Command("a", never + "--set train.lr=1e30")).code, 1);
+  ASSERT_TRUE(fs::exists(At("a") + "/FAILED"));
+  EXPECT_EQ(RunTra(Command("a", never + "--resume")).code, 0);
+  EXPECT_FALSE(fs::exists(At("a") + "/FAILED"));
+  EXPECT_TRUE(Contains(ReadBytes(At("a") + "/config.toml"), "\nlr = 0.002 "));
+  // What cannot be a model leaves nothing behind.
+  const Result heads = RunTra(Command("b", "--set model.heads=3"));
+  EXPECT_EQ(heads.code, 2) << heads.err;
+  EXPECT_FALSE(fs::exists(At("b")));
 }
 
 TEST_F(Training, WhatCannotBeDoneIsSaidAndNothingIsLost) {
@@ -167,11 +219,11 @@ TEST_F(Training, WhatCannotBeDoneIsSaidAndNothingIsLost) {
   const std::string before = Outcome("a");
   expect(RunTra(Command("a")), 1, "holds a run already; continue it with --resume");
   expect(RunTra(Command("a", "--resume --set train.lr=0.5")), 2, "another configuration: train.lr (0.5, was 0.002)");
-  expect(RunTra(Command("b", "--set train.lr=1e30")), 1, "try a lower train.lr");
+  expect(RunTra(Command("b", "--set train.lr=1e30")), 1, "with a lower train.lr");
   EXPECT_TRUE(Contains(ReadBytes(At("b") + "/FAILED"), "the loss is"));
   EXPECT_FALSE(fs::exists(At("b") + "/DONE"));
   expect(RunTra("train " + At("none.toml")), 2, "cannot be opened; check the path");
-  expect(RunTra(Command("c", "--set data.task=text")), 2, "data.corpus must name a folder");
+  expect(RunTra(Command("c", "--set data.task=text")), 2, "--set data.corpus=FOLDER");
   expect(RunTra("train " + At("config.toml") + " --run /proc/nowhere"), 1, "choose another folder with --run");
   expect(RunTra("eval " + At("nowhere")), 1, "is no run");
   EXPECT_TRUE(Outcome("a") == before);
@@ -204,6 +256,16 @@ TEST_F(Training, ATargetEndsARunEarly) {
                                        "--set data.task=flipflop++ --set data.symbols=2 --set data.lengths=[3,9]"));
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_TRUE(Contains(ReadBytes(At("a") + "/DONE"), "target reached"));
+  // Killed while the model was scored, it is not trained any further.
+  const json results = json::parse(ReadBytes(At("a") + "/results.json"));
+  fs::remove(At("a") + "/DONE");
+  fs::remove(At("a") + "/results.json");
+  EXPECT_EQ(RunTra("train " + At("a") + " --resume --threads 1 --quiet").code, 0);
+  EXPECT_EQ(json::parse(ReadBytes(At("a") + "/results.json")), results);
+  EXPECT_TRUE(Contains(ReadBytes(At("a") + "/DONE"), "target reached"));
+  const Result never = RunTra(Command("b", "--set train.target=1 --set train.eval_every=0"));
+  EXPECT_EQ(never.code, 2);
+  EXPECT_TRUE(Contains(never.err, "set train.eval_every")) << never.err;
 }
 
 // Losses of a run, step by step.
@@ -236,6 +298,13 @@ TEST_F(Training, ProcessesTogetherTrainAsOneDoes) {
     EXPECT_EQ(second.Wait(), -SIGKILL);
     EXPECT_EQ(first.Wait(), 1);
     EXPECT_TRUE(fs::exists(At("many") + "/FAILED"));
+  }
+  {
+    Process first(Command("other", plain), environment(0, 2, port + 2));
+    Process second(Command("other", plain + " --set train.lr=0.1"), environment(1, 2, port + 2));
+    EXPECT_EQ(second.Wait(), 1);
+    EXPECT_EQ(first.Wait(), 1);
+    EXPECT_FALSE(fs::exists(At("other") + "/checkpoints"));
   }
   std::vector<Process> four;
   for (int rank = 0; rank < 4; ++rank) four.emplace_back(Command("many", plain), environment(rank, 4, port + 1));

@@ -98,13 +98,14 @@ TEST(Scores, OfTextCountEveryTokenOnceAtAnyWindowAndStride) {
   for (const auto& [window, stride] :
        std::vector<std::pair<int64_t, int64_t>>{{16, 16}, {16, 5}, {64, 64}, {500, 500}}) {
     double want = 0;
-    for (int64_t i = 0; i < EvalWindowCount(count, window, stride); ++i) {
+    const int64_t windows = EvalWindowCount(count, window, stride);
+    for (int64_t i = 0; i < windows; ++i) {
       const EvalWindow each = GetEvalWindow(count, window, stride, i);
       const Plain plain = Score(model, {ids.begin() + each.begin, ids.begin() + each.begin + each.length + 1});
       for (int64_t at = each.first_scored; at < each.length; ++at) want += plain.losses[static_cast<size_t>(at)];
     }
     for (const int64_t positions : {1, 100, 100000}) {
-      const TextScore got = ScoreText(model, tokens, window, stride, 0, positions);
+      const TextScore got = ScoreText(model, tokens, window, stride, {0, windows}, positions);
       EXPECT_EQ(got.tokens, static_cast<double>(count - 1));
       EXPECT_NEAR(got.loss, want, 1e-5 * want);
       double buckets = 0, bucket_tokens = 0;
@@ -114,7 +115,7 @@ TEST(Scores, OfTextCountEveryTokenOnceAtAnyWindowAndStride) {
       EXPECT_EQ(bucket_tokens, got.tokens);
       TextScore shared;
       for (int64_t share = 0; share < 3; ++share) {
-        const TextScore part = ScoreText(model, tokens, window, stride, 0, positions, share, 3);
+        const TextScore part = ScoreText(model, tokens, window, stride, {share, windows, 3}, positions);
         shared.tokens += part.tokens;
         shared.loss += part.loss;
       }

@@ -104,6 +104,30 @@ TEST(RunConfig, ModelsTakeTheirLengthsFromTheDataUnlessTold) {
   EXPECT_EQ(told.block, Block::kNormedResidual);
 }
 
+TEST(RunConfig, LabelsAreMoreThanPositionsOrTheyWouldBeApe) {
+  const auto longest = [](const char* attention) {
+    return MakeModelConfig(Parse("[model]\nattention = \"" + std::string(attention) + "\"\n"), 6, 511, 511).max_length;
+  };
+  EXPECT_EQ(longest("ape"), 511);
+  EXPECT_EQ(longest("label"), 1022);
+}
+
+TEST(RunConfig, StringsNeedNoQuotesWhateverTheyLookLike) {
+  const RunConfig config = ParseConfig("[model]\nqk_norm = true\n", {"label=7", "data.corpus=2024-01-01"}, "test");
+  EXPECT_EQ(config.qk_norm, "true");
+  EXPECT_EQ(config.label, "7");
+  EXPECT_EQ(config.data.corpus, "2024-01-01");
+  EXPECT_THROW(ParseConfig("", {"model.attention=7"}, "test"), std::invalid_argument);
+}
+
+TEST(RunConfig, APresetOnTheCommandLineHasItsOwnSizes) {
+  const char* file = "[model]\nlayers = 2\nwidth = 64\n";
+  const RunConfig config = ParseConfig(file, {"model.heads=2", "model.preset=medium"}, "test");
+  EXPECT_EQ(config.model.layers, 8);
+  EXPECT_EQ(config.model.width, 512);
+  EXPECT_EQ(config.model.heads, 2);
+}
+
 TEST(RunConfig, EveryFileInConfigsIsOne) {
   namespace fs = std::filesystem;
   int configs = 0, sweeps = 0;

@@ -20,7 +20,7 @@ struct Request {
   TaskChoice choice;
   uint64_t index = 0;
   bool json = false, all = false;
-  Color color = Color::kAuto;
+  std::string color = "auto";
 };
 
 // The symbols with answers marked, in lines that begin with the number of their first symbol.

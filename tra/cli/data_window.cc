@@ -18,7 +18,7 @@ struct Request {
   std::string split = "train";
   int64_t length = 128, index = 0, stride = 0;
   uint64_t seed = 0;
-  Color color = Color::kAuto;
+  std::string color = "auto";
 };
 
 // Controls so that they can be seen.

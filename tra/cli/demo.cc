@@ -112,7 +112,7 @@ void AddDemo(CLI::App& app, int& exit_code) {
   auto request = std::make_shared<Request>();
   command->add_option("--folder", request->folder, "of the runs; those that are done are not trained again")
       ->capture_default_str();
-  command->add_option("--set", request->set, "change a key of configs/demo.toml in all three");
+  command->add_option("--set", request->set, "change a key of configs/demo.toml in all three")->allow_extra_args(false);
   AddThreadsOption(*command, request->threads);
   command->footer("Example: tra demo");
   command->callback([request, &exit_code] { exit_code = RunDemo(*request); });

@@ -51,19 +51,25 @@ void RunEval(const Request& request) {
   options.text_split = request.text_split;
   options.windows = request.windows;
   if (request.stride > 0) options.stride = request.stride;
+  if (data.IsText()) {
+    if (!request.lengths.empty() || !request.splits.empty()) {
+      throw std::invalid_argument("--lengths and --split are for tasks; use --windows and --text for text");
+    }
+  } else if (!request.windows.empty() || !request.text_split.empty() || request.stride > 0) {
+    throw std::invalid_argument("--windows, --text and --stride are for text; use --lengths and --split for tasks");
+  }
   options.progress = [](const std::string& what) { std::cerr << "tra: scoring " << what << "\n"; };
   std::vector<ResultRow> rows;
   if (request.lengths.empty()) {
     rows = Evaluate(*run.model, data, run.config, options);
   } else {
-    if (data.IsText()) throw std::invalid_argument("--lengths is for tasks; use --windows for text");
     if (options.splits.empty()) options.splits = {"iid"};
     for (const std::string& each : request.lengths) {
       options.lengths = ParseLengths(each);
       for (ResultRow& row : Evaluate(*run.model, data, run.config, options)) rows.push_back(std::move(row));
     }
   }
-  const RunResults results = MakeResults(run.config, data, run.step, rows);
+  const RunResults results = MakeResults(run.config, data, run.step, rows, options);
   if (!request.out.empty()) WriteResults(request.out, results);
   Output out("");
   if (request.json) {
@@ -80,19 +86,26 @@ void AddEval(CLI::App& app) {
   CLI::App* command = app.add_subcommand("eval", "Score the model of a run: exact match, or perplexity by window");
   auto request = std::make_shared<Request>();
   command->add_option("run", request->run, "folder of the run")->required();
-  command->add_option("--split", request->splits, "of the task; all but train by default");
-  command->add_option("--lengths", request->lengths, "examples of other lengths: 300, or 301-400");
+  command->add_option("--split", request->splits, "of the task; all but train by default")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command->add_option("--lengths", request->lengths, "examples of other lengths: 300, or 301-400,401-500")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->add_option("--examples", request->examples, "of each split; eval.examples by default")
       ->check(CLI::PositiveNumber);
   command->add_option("--text", request->text_split, "text to score: train, valid or test");
-  command->add_option("--windows", request->windows, "context lengths for text")->check(CLI::PositiveNumber);
+  command->add_option("--windows", request->windows, "context lengths for text: 128,4096")
+      ->check(CLI::PositiveNumber)
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->add_option("--stride", request->stride, "tokens between windows; the window by default")
       ->check(CLI::PositiveNumber);
   command->add_flag("--details", request->details, "also losses, for text by position");
   command->add_flag("--json", request->json, "for programs, as results.json");
   command->add_option("--out", request->out, "also write results to this file");
   AddThreadsOption(*command, request->threads);
-  command->footer("Example: tra eval runs/copy-tra-s1 --lengths 100 --lengths 300 --examples 500");
+  command->footer("Example: tra eval runs/copy-tra-s1 --lengths 100,300 --examples 500");
   command->callback([request] { RunEval(*request); });
 }
 

@@ -1,6 +1,7 @@
 #include "tra/cli/loaded_run.h"
 
 #include <filesystem>
+#include <iostream>
 #include <stdexcept>
 #include <utility>
 
@@ -13,14 +14,14 @@ namespace tra::cli {
 
 LoadedRun LoadRun(const std::string& path) {
   if (!IsRun(path)) throw std::runtime_error(path + ": is no run (it has no config.toml); tra train makes one");
-  const auto checkpoint = NewestCheckpoint(path);
+  const auto checkpoint = NewestSoundModel(path, [](const std::string& text) { std::cerr << "tra: " << text << "\n"; });
   if (!checkpoint) {
     throw std::runtime_error(path + ": has no checkpoint yet; train it first: tra train " + path + " --resume");
   }
   LoadedRun run;
   run.config = ReadRunConfig(path);
-  run.model = LoadModel(*checkpoint + "/model.safetensors");
-  run.step = std::stoll(checkpoint->substr(checkpoint->rfind('-') + 1));
+  run.model = LoadModel(checkpoint->path + "/model.safetensors");
+  run.step = checkpoint->step;
   return run;
 }
 

@@ -15,15 +15,22 @@ namespace {
 
 constexpr int kFailed = 1, kBadUsage = 2;
 
-// CLI11 would only say that the word was not expected.
+// CLI11 would only say that the word was not expected, or that a subcommand is required.
 void CheckCommand(const CLI::App& app, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return;
-  std::vector<std::string> known;
-  for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
-  for (const std::string& name : known) {
-    if (name == argv[1]) return;
+  const CLI::App* group = &app;
+  std::string kind = "command";
+  for (int at = 1; at < argc && argv[at][0] != '-'; ++at) {
+    const CLI::App* chosen = nullptr;
+    std::vector<std::string> known;
+    for (const CLI::App* command : group->get_subcommands({})) {
+      known.push_back(command->get_name());
+      if (known.back() == argv[at]) chosen = command;
+    }
+    if (known.empty()) return;  // the rest is the command's own
+    if (chosen == nullptr) throw std::invalid_argument(tra::UnknownName(kind, argv[at], known));
+    group = chosen;
+    kind = chosen->get_name() + " command";  // "data command"
   }
-  throw std::invalid_argument(tra::UnknownName("command", argv[1], known));
 }
 
 int Run(int argc, char** argv) {

@@ -4,7 +4,6 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <map>
 #include <stdexcept>
 #include <system_error>
 
@@ -49,14 +48,14 @@ void Output::Finish() {
   if (file_) file_->Commit();
 }
 
-void AddColorOption(CLI::App& command, Color& color) {
-  const std::map<std::string, Color> values = {
-      {"auto", Color::kAuto}, {"always", Color::kAlways}, {"never", Color::kNever}};
-  command.add_option("--color", color, "auto, always or never")->transform(CLI::CheckedTransformer(values));
+void AddColorOption(CLI::App& command, std::string& color) {
+  command.add_option("--color", color, "auto: on a terminal, unless NO_COLOR is set")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->capture_default_str();
 }
 
-bool UseColor(Color color) {
-  if (color != Color::kAuto) return color == Color::kAlways;
+bool UseColor(std::string_view color) {
+  if (color != "auto") return color == "always";
   const char* refused = std::getenv("NO_COLOR");
   return isatty(STDOUT_FILENO) != 0 && (refused == nullptr || *refused == '\0');
 }

@@ -29,10 +29,9 @@ class Output {
   std::string buffer_;
 };
 
-// Of standard output.
-enum class Color : uint8_t { kAuto, kAlways, kNever };
-void AddColorOption(CLI::App& command, Color& color);
-bool UseColor(Color color);  // kAuto: on a terminal, unless NO_COLOR is set
+// Of standard output: "auto", "always" or "never". A string, since help would print an enum's default as raw bytes.
+void AddColorOption(CLI::App& command, std::string& color);
+bool UseColor(std::string_view color);  // auto: on a terminal, unless NO_COLOR is set
 
 }  // namespace tra::cli
 

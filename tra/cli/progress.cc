@@ -88,11 +88,17 @@ void Progress::Notice(const std::string& text) {
   if (!quiet_) std::cerr << "tra: " << text << "\n";
 }
 
+void Progress::Warn(const std::string& text) {
+  Clear();
+  std::cerr << "tra: " << text << "\n";
+}
+
 TrainHooks Progress::Hooks() {
   TrainHooks hooks;
   hooks.logged = [this](const StepInfo& info) { Step(info); };
   hooks.evaluated = [this](int64_t step, const std::vector<ResultRow>& rows) { Evaluated(step, rows); };
   hooks.notice = [this](const std::string& text) { Notice(text); };
+  hooks.warning = [this](const std::string& text) { Warn(text); };
   hooks.stop = [] { return StopRequested(); };
   return hooks;
 }

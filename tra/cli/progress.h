@@ -19,6 +19,7 @@ class Progress {
   void Step(const StepInfo& info);
   void Evaluated(int64_t step, const std::vector<ResultRow>& rows);
   void Notice(const std::string& text);
+  void Warn(const std::string& text);  // also when quiet
 
   TrainHooks Hooks();  // that call the above, and stop on a signal
 

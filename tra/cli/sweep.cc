@@ -9,21 +9,23 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tra/cli/commands.h"
 #include "tra/cli/output.h"
 #include "tra/cli/runtime.h"
+#include "tra/cli/sweep_board.h"
 #include "tra/run/config.h"
 #include "tra/run/data.h"
 #include "tra/run/directory.h"
@@ -32,6 +34,7 @@ namespace tra::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using State = SweepJob::State;
 
 struct Request {
   std::string file, slurm, time = "24:00:00";
@@ -51,63 +54,59 @@ std::vector<std::string> TrainArguments(const SweepRun& run, int threads) {
 
 std::vector<char*> Pointers(std::vector<std::string>& arguments) {
   std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
   for (std::string& each : arguments) pointers.push_back(each.data());
   pointers.push_back(nullptr);
   return pointers;
 }
 
 // What a run says goes to a log beside its folder.
-pid_t Start(const SweepRun& run, int threads) {
-  std::vector<std::string> arguments = TrainArguments(run, threads);
-  const std::vector<char*> pointers = Pointers(arguments);
-  const std::string log = run.folder + ".log";
-  const pid_t pid = fork();
-  if (pid < 0) throw std::runtime_error("no process can be started for " + run.name);
-  if (pid == 0) {
-    // A process group of its own: Ctrl-C reaches the sweep, which tells its runs once.
-    setpgid(0, 0);
-    const int fd = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
-    if (fd >= 0) {
-      dup2(fd, STDOUT_FILENO);
-      dup2(fd, STDERR_FILENO);
-    }
-    execv(pointers[0], pointers.data());
-    _exit(127);
+std::string LogOf(const SweepRun& run) { return run.folder + ".log"; }
+
+// While it lives, signals to stop wait: between fork and exec a child has the sweep's handlers, which would swallow
+// what is meant for the run.
+class StopSignalsWait {
+ public:
+  StopSignalsWait() {
+    sigset_t stop;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGINT);
+    sigaddset(&stop, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &stop, &before_);
   }
-  return pid;
-}
+  ~StopSignalsWait() { End(); }
+  StopSignalsWait(const StopSignalsWait&) = delete;
+  StopSignalsWait& operator=(const StopSignalsWait&) = delete;
 
-enum class State : uint8_t { kWaiting, kRunning, kDone, kFailed, kStopped };
-constexpr const char* kStateNames[] = {"waiting", "running", "done", "failed", "stopped"};
+  void End() const { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
-struct Job {
-  const SweepRun* run;
-  State state = State::kWaiting;
-  pid_t pid = 0;
-  int64_t steps = 0;
+ private:
+  sigset_t before_{};
 };
 
-// The last whole line of metrics.jsonl with a loss, from its end.
-std::string LastStep(const Job& job) {
-  std::ifstream file(job.run->folder + "/metrics.jsonl", std::ios::binary | std::ios::ate);
-  if (!file) return "";
-  const auto size = static_cast<int64_t>(file.tellg());
-  const int64_t from = std::max<int64_t>(0, size - 16384);
-  file.seekg(from);
-  std::string text(static_cast<size_t>(size - from), '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  std::string said;
-  size_t begin = 0;
-  for (size_t end = text.find('\n'); end != std::string::npos; begin = end + 1, end = text.find('\n', begin)) {
-    const auto line = nlohmann::json::parse(text.substr(begin, end - begin), nullptr, false);
-    if (line.is_discarded() || !line.contains("train/loss") || !line["train/loss"].is_number()) continue;
-    char about[96];
-    std::snprintf(about, sizeof(about), "step %lld/%lld, loss %.4f",
-                  static_cast<long long>(line["step"].get<int64_t>()), static_cast<long long>(job.steps),
-                  line["train/loss"].get<double>());
-    said = about;
+// Minus one if there can be no process.
+pid_t StartProcess(const SweepRun& run, int threads) {
+  // All that takes memory is done before the fork.
+  std::vector<std::string> arguments = TrainArguments(run, threads);
+  const std::vector<char*> pointers = Pointers(arguments);
+  const std::string log = LogOf(run);
+  const std::string missing = "tra: cannot start " + arguments[0] + "; if it was built anew, start the sweep again\n";
+  const StopSignalsWait signals;
+  const pid_t pid = fork();
+  if (pid != 0) return pid;
+  // A process group of its own: Ctrl-C reaches the sweep, which tells its runs once.
+  setpgid(0, 0);
+  const int fd = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
+  if (fd >= 0) {
+    dup2(fd, STDOUT_FILENO);
+    dup2(fd, STDERR_FILENO);
   }
-  return said;
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+  signals.End();
+  execv(pointers[0], pointers.data());
+  if (write(STDERR_FILENO, missing.data(), missing.size()) < 0) _exit(126);
+  _exit(127);
 }
 
 std::string FirstLine(const std::string& path) {
@@ -117,100 +116,192 @@ std::string FirstLine(const std::string& path) {
   return line;
 }
 
-std::string About(const Job& job) {
-  const std::string name = job.run->name + std::string(job.run->name.size() < 28 ? 28 - job.run->name.size() : 1, ' ');
-  std::string text = name + kStateNames[static_cast<size_t>(job.state)];
-  if (job.state == State::kRunning || job.state == State::kStopped) text += "  " + LastStep(job);
-  if (job.state == State::kFailed) text += "  " + FirstLine(job.run->folder + "/FAILED");
-  return text;
+int64_t SizeOf(const std::string& path) {
+  std::error_code none;
+  const auto size = fs::file_size(path, none);
+  return none ? 0 : static_cast<int64_t>(size);
 }
 
-class Board {
- public:
-  explicit Board(const std::vector<Job>& jobs) : jobs_(jobs), terminal_(isatty(STDERR_FILENO) != 0) {}
-
-  // On a terminal all runs, written over; elsewhere a line for each change.
-  void Show() {
-    if (terminal_) {
-      if (lines_ > 0) std::cerr << "\033[" << lines_ << "A";
-      for (const Job& job : jobs_) std::cerr << "\033[K" << About(job).substr(0, 110) << "\n";
-      lines_ = jobs_.size();
-    }
-    std::cerr << std::flush;
+// The last line that is not empty, behind so many bytes.
+std::string LastLine(const std::string& path, int64_t behind) {
+  constexpr int64_t kMost = 4096;
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(std::max(behind, SizeOf(path) - kMost));
+  std::string line, last;
+  while (std::getline(file, line)) {
+    if (!line.empty()) last = line;
   }
-  void Changed(const Job& job) const {
-    if (!terminal_) std::cerr << About(job) << "\n";
-  }
+  return last;
+}
 
- private:
-  const std::vector<Job>& jobs_;
-  bool terminal_;
-  size_t lines_ = 0;
-};
+std::string HowItEnded(int status) {
+  if (WIFEXITED(status)) return "exit code " + std::to_string(WEXITSTATUS(status));
+  const int signal = WTERMSIG(status);
+  return "killed by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")" +
+         (signal == SIGKILL ? ", for want of memory perhaps: try fewer --jobs" : "");
+}
 
-State EndOf(const Job& job, int status) {
+// The trainer's own reason, or what is known of a run that did not get so far or could not say it.
+std::string WhyItFailed(const SweepJob& job, int status) {
+  std::string said = FirstLine(job.run->folder + "/FAILED");
+  if (!said.empty()) return said;
+  const std::string log = LogOf(*job.run), last = LastLine(log, job.log_begin);
+  return HowItEnded(status) + (last.empty() ? "" : ": " + last) + " (log: " + log + ")";
+}
+
+bool DiedOfTheStop(int status) {
+  return StopRequested() && WIFSIGNALED(status) && (WTERMSIG(status) == SIGTERM || WTERMSIG(status) == SIGINT);
+}
+
+State EndOf(const SweepJob& job, int status) {
   if (IsDone(job.run->folder)) return State::kDone;
   if (WIFEXITED(status) && WEXITSTATUS(status) == kStoppedOnRequest) return State::kStopped;
-  return State::kFailed;
+  return DiedOfTheStop(status) ? State::kStopped : State::kFailed;  // a run that still loads does not catch signals
 }
 
-int RunJobs(const Sweep& sweep, int jobs_at_once, int threads) {
-  fs::create_directories(sweep.folder);
-  std::vector<Job> jobs;
+std::vector<SweepJob> JobsOf(const Sweep& sweep) {
+  std::vector<SweepJob> jobs;
   for (const SweepRun& run : sweep.runs) {
-    Job job{&run};
+    SweepJob job;
+    job.run = &run;
     job.steps = ReadConfig(run.config, run.overrides).train.steps;
     if (IsDone(run.folder)) job.state = State::kDone;
     jobs.push_back(job);
   }
-  CatchStopSignals();
-  Board board(jobs);
-  bool told = false;
-  while (true) {
-    int running = 0;
-    for (Job& job : jobs) {
-      if (job.state != State::kRunning) continue;
+  return jobs;
+}
+
+class Runner {
+ public:
+  Runner(const Sweep& sweep, int at_once, int threads)
+      : jobs_(JobsOf(sweep)), board_(jobs_), at_once_(static_cast<size_t>(at_once)), threads_(threads) {}
+
+  void Run() {
+    while (true) {
+      LookForEnded();
+      if (StopRequested() && !told_) TellToStop();
+      if (!told_) StartWaiting();
+      board_.Show();
+      if (Count(jobs_, State::kRunning) == 0) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    }
+    board_.Finish();
+  }
+
+  bool stopped() const { return told_; }
+  const std::vector<SweepJob>& jobs() const { return jobs_; }
+
+ private:
+  void LookForEnded() {
+    for (SweepJob& job : jobs_) {
       int status = 0;
-      if (waitpid(job.pid, &status, WNOHANG) == job.pid) {
-        job.state = EndOf(job, status);
-        board.Changed(job);
-      } else {
-        ++running;
-      }
+      if (job.state != State::kRunning || waitpid(job.pid, &status, WNOHANG) != job.pid) continue;
+      job.state = EndOf(job, status);
+      if (job.state == State::kFailed) job.reason = WhyItFailed(job, status);
+      board_.Changed(job);
     }
-    if (StopRequested() && !told) {
-      for (const Job& job : jobs) {
-        if (job.state == State::kRunning) kill(job.pid, SIGTERM);
-      }
-      told = true;
-    }
-    for (Job& job : jobs) {
-      if (told || running >= jobs_at_once || job.state != State::kWaiting) continue;
-      job.pid = Start(*job.run, threads);
-      job.state = State::kRunning;
-      ++running;
-      board.Changed(job);
-    }
-    board.Show();
-    if (running == 0) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
   }
-  size_t done = 0, failed = 0;
-  for (const Job& job : jobs) {
-    done += job.state == State::kDone ? 1 : 0;
-    failed += job.state == State::kFailed ? 1 : 0;
+
+  void TellToStop() {
+    for (const SweepJob& job : jobs_) {
+      if (job.state == State::kRunning) kill(job.pid, SIGTERM);
+    }
+    told_ = true;
   }
-  std::cerr << "tra: " << done << " of " << jobs.size() << " runs done, " << failed << " failed; tables: tra table "
-            << sweep.folder << "\n";
-  if (told) return kStoppedOnRequest;
+
+  void StartWaiting() {
+    size_t running = Count(jobs_, State::kRunning);
+    for (SweepJob& job : jobs_) {
+      if (running >= at_once_ || job.state != State::kWaiting) continue;
+      Start(job);
+      running += job.state == State::kRunning ? 1 : 0;
+      board_.Changed(job);
+    }
+  }
+
+  void Start(SweepJob& job) const {
+    std::error_code none;
+    fs::remove(job.run->folder + "/FAILED", none);  // the reason of an earlier attempt is not this one's
+    job.log_begin = SizeOf(LogOf(*job.run));
+    job.pid = StartProcess(*job.run, threads_);
+    job.state = job.pid > 0 ? State::kRunning : State::kFailed;
+    if (job.pid <= 0) job.reason = "no process can be started: try fewer --jobs, or wait until others have ended";
+  }
+
+  std::vector<SweepJob> jobs_;
+  SweepBoard board_;
+  size_t at_once_;
+  int threads_;
+  bool told_ = false;
+};
+
+int RunJobs(const Sweep& sweep, int at_once, int threads) {
+  fs::create_directories(sweep.folder);
+  CatchStopSignals();
+  Runner runner(sweep, at_once, threads);
+  runner.Run();
+  const size_t done = Count(runner.jobs(), State::kDone), failed = Count(runner.jobs(), State::kFailed);
+  std::cerr << "tra: " << done << " of " << sweep.runs.size() << " runs done, " << failed << " failed"
+            << (runner.stopped() ? "; stopped, the same command goes on" : "") << "; tables: tra table " << sweep.folder
+            << "\n";
+  if (runner.stopped()) return kStoppedOnRequest;
   return failed > 0 ? 1 : 0;
 }
 
-// What the runs of a configuration would all stumble over.
+// What the runs of a configuration with an attention would all stumble over.
 void CheckConfigurations(const Sweep& sweep) {
-  std::set<std::string> seen;
+  std::set<std::pair<std::string, std::string>> seen;
   for (const SweepRun& run : sweep.runs) {
-    if (seen.insert(run.config).second) CheckData(ReadConfig(run.config, run.overrides));
+    const RunConfig config = ReadConfig(run.config, run.overrides);
+    if (!seen.emplace(run.config, config.model.attention).second) continue;
+    try {
+      CheckRun(config);
+    } catch (const std::invalid_argument& error) {
+      throw std::invalid_argument(run.name + ": " + error.what());
+    }
+  }
+}
+
+// How the run that a folder holds differs from the one it should hold; empty if it does not, or if nothing of it would
+// be kept.
+std::string OtherConfiguration(const SweepRun& run) {
+  if (!IsRun(run.folder) || (!IsDone(run.folder) && !HasCheckpoints(run.folder))) return "";
+  try {
+    return ConfigDifferences(ReadConfig(run.config, run.overrides), ReadRunConfig(run.folder));
+  } catch (const std::invalid_argument& error) {  // written by another version, or by hand
+    return error.what();
+  }
+}
+
+// Results of other settings must not pass for those of this sweep.
+void CheckFolders(const Sweep& sweep) {
+  std::string first;
+  size_t others = 0;
+  for (const SweepRun& run : sweep.runs) {
+    const std::string differences = OtherConfiguration(run);
+    if (differences.empty()) continue;
+    if (first.empty()) {
+      first = run.folder + ": holds a run of another configuration: " + differences;
+    } else {
+      ++others;
+    }
+  }
+  if (first.empty()) return;
+  if (others > 0) first += ", and so do " + std::to_string(others) + " more (--list marks them)";
+  throw std::invalid_argument(first + "; name another folder in " + sweep.file + ", or move that run away");
+}
+
+void ListRuns(const Sweep& sweep) {
+  for (size_t i = 0; i < sweep.runs.size(); ++i) {
+    const SweepRun& run = sweep.runs[i];
+    const std::string differences = OtherConfiguration(run);
+    std::cout << i << "  " << run.name;
+    if (!differences.empty()) {
+      std::cout << "  other configuration: " << differences;
+    } else if (IsDone(run.folder)) {
+      std::cout << "  done";
+    }
+    std::cout << "\n";
   }
 }
 
@@ -220,15 +311,14 @@ int RunSweep(const Request& request) {
   const int threads = request.threads > 0 ? request.threads : std::max(1, cores / request.jobs);
   if (!request.slurm.empty()) {
     CheckConfigurations(sweep);
+    CheckFolders(sweep);
     fs::create_directories(sweep.folder);  // sbatch wants it there for its logs
     WriteWhole(request.slurm, SlurmScript(sweep, Program(), request.threads > 0 ? request.threads : 4, request.time));
     std::cerr << "tra: " << sweep.runs.size() << " runs; submit with: sbatch " << request.slurm << "\n";
     return 0;
   }
   if (request.list) {
-    for (size_t i = 0; i < sweep.runs.size(); ++i) {
-      std::cout << i << "  " << sweep.runs[i].name << (IsDone(sweep.runs[i].folder) ? "  done" : "") << "\n";
-    }
+    ListRuns(sweep);
     return 0;
   }
   if (request.index >= 0) {
@@ -244,6 +334,7 @@ int RunSweep(const Request& request) {
     throw std::runtime_error("cannot start " + arguments[0]);
   }
   CheckConfigurations(sweep);
+  CheckFolders(sweep);
   return RunJobs(sweep, request.jobs, threads);
 }
 
@@ -258,7 +349,8 @@ void AddSweep(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_option("--threads", request->threads, "of each run; cores / jobs by default")
       ->check(CLI::Range(1, 4096));
-  command->add_option("--set", request->set, "change a key in all runs");
+  command->add_option("--set", request->set, "change a key in all runs")
+      ->allow_extra_args(false);  // one value each time, lest it swallow the file
   command->add_flag("--list", request->list, "only list the runs");
   command->add_option("--index", request->index, "only this run of the list, as a job array does")
       ->check(CLI::NonNegativeNumber);

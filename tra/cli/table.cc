@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tra/base/names.h"
 #include "tra/cli/commands.h"
 #include "tra/cli/output.h"
 #include "tra/report/render.h"
@@ -35,7 +36,7 @@ std::vector<RunResults> ReadAll(const std::vector<std::string>& paths) {
         if (each.path().filename() == "results.json") files.push_back(each.path().string());
       }
     } else {
-      throw std::runtime_error(path + ": no such file or folder");
+      throw std::runtime_error(path + ": no such file or folder; check the path");
     }
   }
   std::sort(files.begin(), files.end());
@@ -45,7 +46,20 @@ std::vector<RunResults> ReadAll(const std::vector<std::string>& paths) {
   return all;
 }
 
+// A misspelt name would print nothing and look like success.
+void CheckNames(const std::vector<std::string>& tables) {
+  std::vector<std::string> known;
+  for (const TableSpec& each : PaperTables()) known.push_back(each.name);
+  known.push_back(GenericTable({}).name);
+  for (const std::string& name : tables) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      throw std::invalid_argument(UnknownName("table", name, known));
+    }
+  }
+}
+
 void PrintTables(const Request& request) {
+  CheckNames(request.tables);
   const std::vector<RunResults> runs = ReadAll(request.runs);
   TableOptions options;
   options.paper = request.paper;
@@ -73,7 +87,9 @@ void AddTable(CLI::App& app) {
   command->add_option("runs", request->runs, "folders of runs or of sweeps, or results.json files")->required();
   std::string names;
   for (const TableSpec& each : PaperTables()) names += std::string(each.name) + ", ";
-  command->add_option("--table", request->tables, names + "all; by default those that have results");
+  // One name each time, or it would take folders that follow for more names.
+  command->add_option("--table", request->tables, names + "all; may be repeated; by default those that have results")
+      ->allow_extra_args(false);
   std::vector<std::string> formats;
   for (const TableFormat& each : TableFormats()) formats.emplace_back(each.name);
   command->add_option("--format", request->format, "md, latex, csv or json")
@@ -81,7 +97,7 @@ void AddTable(CLI::App& app) {
       ->capture_default_str();
   command->add_flag("--paper", request->paper, "the paper's numbers under ours");
   command->add_option("--out", request->out, "file to write; standard output by default");
-  command->footer("Example: tra table runs --paper");
+  command->footer("Example: tra table runs/small --paper");
   command->callback([request] { PrintTables(*request); });
 }
 

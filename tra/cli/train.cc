@@ -39,7 +39,7 @@ int RunTraining(const Request& request) {
   std::unique_ptr<RunDirectory> run;
   std::vector<double> done = {0.0};
   replicas->OnFirst([&] {
-    CheckData(config);
+    CheckRun(config);
     run = std::make_unique<RunDirectory>(path, config,
                                          request.resume ? RunDirectory::Start::kResume : RunDirectory::Start::kNew);
     done[0] = IsDone(path) ? 1.0 : 0.0;
@@ -66,7 +66,8 @@ void AddTrain(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("train", "Train a model, or go on with one");
   auto request = std::make_shared<Request>();
   command->add_option("config", request->config, "TOML file (tra list --keys), or the folder of a run")->required();
-  command->add_option("--set", request->set, "change a key: --set train.lr=1e-3 --set model.attention=rope");
+  command->add_option("--set", request->set, "change a key: --set train.lr=1e-3 --set model.attention=rope")
+      ->allow_extra_args(false);
   command->add_option("--run", request->run, "folder of the run; runs/TASK-ATTENTION-sSEED by default");
   command->add_flag("--resume", request->resume, "go on from the newest checkpoint, or begin if there is none");
   command->add_flag("--quiet", request->quiet, "say nothing on the way");

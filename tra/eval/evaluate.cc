@@ -2,14 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "tra/eval/scores.h"
+#include "tra/text/windows.h"
 
 namespace tra {
 namespace {
 
-void AddOverProcesses(const EvaluateOptions& options, std::vector<double>& values) {
+// Adds `values`, summed over the processes, to `sums`: the end of a round.
+void EndRound(const EvaluateOptions& options, std::vector<double> values, std::vector<double>& sums) {
+  values.push_back(options.stop && options.stop() ? 1 : 0);
   if (options.sum) options.sum(values);
+  if (values.back() > 0) throw EvaluationStopped();
+  sums.resize(values.size() - 1, 0.0);
+  for (size_t i = 0; i < sums.size(); ++i) sums[i] += values[i];
 }
 
 void AddRows(const std::string& split, const std::string& group, const ExampleScore& score,
@@ -20,6 +27,12 @@ void AddRows(const std::string& split, const std::string& group, const ExampleSc
   rows.push_back({split, group, 0, "loss", score.loss / score.answers, answers});
 }
 
+// "300-300", "sparse 20-20": iid goes without saying.
+std::string LengthsName(const std::string& split, const Range& lengths) {
+  const std::string name = std::to_string(lengths.low) + "-" + std::to_string(lengths.high);
+  return split == "iid" ? name : split + " " + name;
+}
+
 std::vector<ResultRow> EvaluateTask(Decoder& model, const RunData& data, const RunConfig& config,
                                     const EvaluateOptions& options) {
   std::vector<ResultRow> rows;
@@ -27,16 +40,21 @@ std::vector<ResultRow> EvaluateTask(Decoder& model, const RunData& data, const R
   const int64_t count = options.most > 0 ? options.most : config.eval.examples;
   for (const std::string& split : options.splits.empty() ? data.EvalSplits() : options.splits) {
     const GeneratedExamples examples = data.Eval(split, options.lengths);
-    const std::string name =
-        !options.lengths ? split : std::to_string(options.lengths->low) + "-" + std::to_string(options.lengths->high);
+    const std::string name = options.lengths ? LengthsName(split, *options.lengths) : split;
     if (options.progress) options.progress(name);
-    const int64_t first = count * options.share / options.shares, end = count * (options.share + 1) / options.shares;
-    std::vector<ExampleScore> scores =
-        ScoreExamples(model, examples, static_cast<uint64_t>(first), end - first, groups.size(), config.eval.positions);
+    constexpr int64_t kRound = 256;  // examples of a process
     std::vector<double> sums;
-    for (const ExampleScore& s : scores) sums.insert(sums.end(), {s.examples, s.exact, s.answers, s.wrong, s.loss});
-    AddOverProcesses(options, sums);
+    for (int64_t done = 0; done < count; done += kRound * options.shares) {
+      const int64_t first = std::min(count, done + kRound * options.share), end = std::min(count, first + kRound);
+      std::vector<double> values;
+      for (const ExampleScore& s : ScoreExamples(model, examples, static_cast<uint64_t>(first), end - first,
+                                                 groups.size(), config.eval.positions)) {
+        values.insert(values.end(), {s.examples, s.exact, s.answers, s.wrong, s.loss});
+      }
+      EndRound(options, std::move(values), sums);
+    }
     ExampleScore all;
+    std::vector<ExampleScore> scores(sums.size() / 5);
     for (size_t i = 0; i < scores.size(); ++i) {
       const double* s = sums.data() + 5 * i;
       scores[i] = {s[0], s[1], s[2], s[3], s[4]};
@@ -64,13 +82,19 @@ std::vector<ResultRow> EvaluateText(Decoder& model, const RunData& data, const R
   for (const int64_t window : options.windows.empty() ? config.eval.windows : options.windows) {
     if (options.progress) options.progress(split + " at window " + std::to_string(window));
     const int64_t stride = given > 0 ? std::min(given, window) : window;
-    TextScore score =
-        ScoreText(model, tokens, window, stride, options.most, config.eval.positions, options.share, options.shares);
-    const size_t buckets = score.bucket_loss.size();
-    std::vector<double> sums = {score.tokens, score.loss};
-    sums.insert(sums.end(), score.bucket_tokens.begin(), score.bucket_tokens.end());
-    sums.insert(sums.end(), score.bucket_loss.begin(), score.bucket_loss.end());
-    AddOverProcesses(options, sums);
+    const int64_t all = EvalWindowCount(tokens.Size(), window, stride);
+    const int64_t count = options.most > 0 ? std::min(all, options.most) : all;
+    const int64_t round = options.shares * std::max<int64_t>(1, config.eval.positions / window);  // a batch of each
+    std::vector<double> sums;
+    for (int64_t done = 0; done < count; done += round) {
+      const WindowRange range = {done + options.share, std::min(count, done + round), options.shares};
+      const TextScore score = ScoreText(model, tokens, window, stride, range, config.eval.positions);
+      std::vector<double> values = {score.tokens, score.loss};
+      values.insert(values.end(), score.bucket_tokens.begin(), score.bucket_tokens.end());
+      values.insert(values.end(), score.bucket_loss.begin(), score.bucket_loss.end());
+      EndRound(options, std::move(values), sums);
+    }
+    const size_t buckets = (sums.size() - 2) / 2;
     const auto scored = static_cast<int64_t>(sums[0]);
     rows.push_back({split, "", window, "ppl_token", std::exp(sums[1] / sums[0]), scored});
     if (scored == tokens.Size() - 1) {
@@ -95,7 +119,8 @@ std::vector<ResultRow> Evaluate(Decoder& model, const RunData& data, const RunCo
   return data.IsText() ? EvaluateText(model, data, config, options) : EvaluateTask(model, data, config, options);
 }
 
-RunResults MakeResults(const RunConfig& config, const RunData& data, int64_t step, std::vector<ResultRow> rows) {
+RunResults MakeResults(const RunConfig& config, const RunData& data, int64_t step, std::vector<ResultRow> rows,
+                       const EvaluateOptions& options) {
   RunResults results;
   results.task = config.data.task;
   results.attention = config.model.attention;
@@ -107,7 +132,8 @@ RunResults MakeResults(const RunConfig& config, const RunData& data, int64_t ste
   if (data.IsText()) {
     results.context["tokenizer"] = data.tokenizer().Name();
     results.context["vocabulary"] = data.tokenizer().Vocabulary();
-    results.context["stride"] = config.eval.stride > 0 ? nlohmann::ordered_json(config.eval.stride) : "window";
+    const int64_t stride = options.stride.value_or(config.eval.stride);
+    results.context["stride"] = stride > 0 ? nlohmann::ordered_json(stride) : "window";
     results.context["train_window"] = config.data.window;
   }
   return results;

@@ -19,15 +19,21 @@ struct EvaluateOptions {
   int64_t most = 0;
   // Tasks: instead of the configuration's.
   std::vector<std::string> splits;
-  std::optional<Range> lengths;  // the split's examples at these lengths, under their name ("400-400")
+  std::optional<Range> lengths;  // the split's examples at these lengths, under their name ("400-400", "sparse 20-20")
   // Text: likewise.
   std::string text_split;
   std::vector<int64_t> windows;
   std::optional<int64_t> stride;
-  // Where several processes share the work: this one's number, theirs, and what adds values over all of them.
+  // Where several processes share the work: this one's number, theirs, and what adds values over all of them. They meet
+  // often, in rounds of a few batches, so that none waits long for another.
   int64_t share = 0, shares = 1;
   std::function<void(std::vector<double>&)> sum;
+  std::function<bool()> stop;  // asked after each round: true in any process ends it in all, with EvaluationStopped
   std::function<void(const std::string&)> progress;  // told what is next
+};
+
+struct EvaluationStopped : std::exception {
+  const char* what() const noexcept override { return "evaluation was stopped on request"; }
 };
 
 // Rows of tasks: em, token_error and loss (by answer), for all and by group. Rows of text, by window: ppl_token, loss
@@ -37,7 +43,8 @@ std::vector<ResultRow> Evaluate(Decoder& model, const RunData& data, const RunCo
                                 const EvaluateOptions& options = {});
 
 // With what a table needs to know beside the rows.
-RunResults MakeResults(const RunConfig& config, const RunData& data, int64_t step, std::vector<ResultRow> rows);
+RunResults MakeResults(const RunConfig& config, const RunData& data, int64_t step, std::vector<ResultRow> rows,
+                       const EvaluateOptions& options = {});
 
 // The exact match of the worst split: what train.target is about. Nothing where there is none.
 std::optional<double> WorstExactMatch(const std::vector<ResultRow>& rows);

@@ -76,20 +76,18 @@ std::vector<ExampleScore> ScoreExamples(Decoder& model, const ExampleSource& sou
   return scores;
 }
 
-TextScore ScoreText(Decoder& model, const TokenFile& tokens, int64_t window, int64_t stride, int64_t most_windows,
-                    int64_t positions, int64_t share, int64_t shares) {
+TextScore ScoreText(Decoder& model, const TokenFile& tokens, int64_t window, int64_t stride, const WindowRange& range,
+                    int64_t positions) {
   const c10::NoGradGuard no_grad;
   const EvaluationMode evaluation(model);
-  int64_t count = EvalWindowCount(tokens.Size(), window, stride);
-  if (most_windows > 0) count = std::min(count, most_windows);
   const int64_t most_rows = std::max<int64_t>(1, positions / window);
   TextScore score;
   score.bucket_tokens.assign(BucketOf(window - 1) + 1, 0.0);
   score.bucket_loss.assign(score.bucket_tokens.size(), 0.0);
-  for (int64_t next = share; next < count;) {
+  for (int64_t next = range.first; next < range.end;) {
     // Rows of one length: only the last window may be shorter.
     std::vector<EvalWindow> rows;
-    for (; next < count && static_cast<int64_t>(rows.size()) < most_rows; next += shares) {
+    for (; next < range.end && static_cast<int64_t>(rows.size()) < most_rows; next += range.every) {
       const EvalWindow each = GetEvalWindow(tokens.Size(), window, stride, next);
       if (!rows.empty() && each.length != rows[0].length) break;
       rows.push_back(each);

@@ -28,9 +28,13 @@ struct TextScore {
   std::vector<double> bucket_tokens, bucket_loss;
 };
 
-// Of every shares-th window from number `share` on; at most `most_windows` of all (0: no limit).
-TextScore ScoreText(Decoder& model, const TokenFile& tokens, int64_t window, int64_t stride, int64_t most_windows,
-                    int64_t positions, int64_t share = 0, int64_t shares = 1);
+// Windows by their numbers: first, first + every, ... below end.
+struct WindowRange {
+  int64_t first, end, every = 1;
+};
+
+TextScore ScoreText(Decoder& model, const TokenFile& tokens, int64_t window, int64_t stride, const WindowRange& range,
+                    int64_t positions);
 
 }  // namespace tra
 

@@ -3,6 +3,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -10,6 +11,7 @@
 #include <stdexcept>
 
 #include "tra/base/names.h"
+#include "tra/model/attention/variants.h"
 
 namespace tra {
 namespace {
@@ -57,11 +59,32 @@ void Override(const std::string& text, Values& values) {
   }
 }
 
+// A string may look like something else: a label of 7, a qk_norm of true.
+void SetValue(const ConfigKey& key, const std::string& value) {
+  try {
+    key.set(value);
+  } catch (const std::invalid_argument&) {
+    if (value.front() == '"' || value.front() == '[' || value.front() == '{') throw;
+    try {
+      key.set(AsToml(toml::value<std::string>(value)));
+      return;
+    } catch (const std::invalid_argument&) {  // the first says it better
+    }
+    throw;
+  }
+}
+
 }  // namespace
 
 RunConfig ParseConfig(const std::string& toml, const std::vector<std::string>& overrides, const std::string& name) {
   Values values;
   Flatten(Parse(toml, name), "", values);
+  constexpr char kPreset[] = "model.preset";
+  for (const std::string& each : overrides) {
+    if (each.rfind(std::string(kPreset) + "=", 0) != 0) continue;
+    // It brings sizes of its own: those of the file go, other overrides stay.
+    for (const char* size : {"model.layers", "model.heads", "model.width"}) values.erase(size);
+  }
   for (const std::string& each : overrides) Override(each, values);
 
   RunConfig config;
@@ -76,12 +99,11 @@ RunConfig ParseConfig(const std::string& toml, const std::vector<std::string>& o
     const auto found = keys.find(key);
     try {
       if (found == keys.end()) throw std::invalid_argument(UnknownName("key", key, known, "tra list --keys"));
-      found->second.set(value);
+      SetValue(found->second, value);
     } catch (const std::invalid_argument& error) {
       throw std::invalid_argument(name + ": " + error.what());
     }
   };
-  constexpr char kPreset[] = "model.preset";
   if (values.count(kPreset) > 0) {
     set(kPreset, values[kPreset]);
     const ModelConfig preset = config.preset == "medium" ? ModelConfig::Medium(1) : ModelConfig::Mini(1);
@@ -95,6 +117,9 @@ RunConfig ParseConfig(const std::string& toml, const std::vector<std::string>& o
 
 RunConfig ReadConfig(const std::string& path, const std::vector<std::string>& overrides) {
   std::ifstream file(path, std::ios::binary);
+  if (std::filesystem::is_directory(path)) {
+    throw std::invalid_argument(path + ": is a folder; name a configuration file in it, or a run's folder");
+  }
   if (!file) throw std::invalid_argument(path + ": cannot be opened; check the path (configs/ has some to start from)");
   const std::string text(std::istreambuf_iterator<char>(file), {});
   return ParseConfig(text, overrides, path);
@@ -119,7 +144,11 @@ ModelConfig MakeModelConfig(const RunConfig& config, int64_t vocabulary, int64_t
   ModelConfig model = config.model;
   model.vocabulary = vocabulary;
   if (model.train_length == 0) model.train_length = train_length;
-  if (model.max_length == 0) model.max_length = std::max(train_length, longest);
+  if (model.max_length == 0) {
+    model.max_length = std::max(train_length, longest);
+    // Were there only as many labels as positions, a subset of them would be all of them: the labels of ape.
+    if (FindVariant(model.attention).positions == Positions::kLabel) model.max_length *= 2;
+  }
   nlohmann::json json = ToJson(model);
   json["block"] = config.block;
   if (config.dropout_on != "auto") json["dropout_on"] = config.dropout_on;

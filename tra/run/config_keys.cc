@@ -100,6 +100,9 @@ class Keys {
                          : "a number in [" + nlohmann::json(low).dump() + ", " + nlohmann::json(high).dump() + ")";
     Add(name, value, range, doc, [low, high](double v) { return v >= low && v < high; });
   }
+  void Share(const std::string& name, double& value, const std::string& doc) {
+    Add(name, value, "a number from 0 to 1", doc, [](double v) { return v >= 0 && v <= 1; });
+  }
   void Text(const std::string& name, std::string& value, const std::string& doc) {
     Add(name, value, "a string", doc, [](const std::string&) { return true; });
   }
@@ -140,8 +143,9 @@ void AddModelKeys(RunConfig& config, Keys& keys) {
   keys.Choice("model.qk_norm", config.qk_norm, {"auto", "true", "false"}, "auto: on for tra, off elsewhere");
   keys.Integer("model.train_length", model.train_length, 0,
                "distances that rel has a bias each for; 0: the longest sequence of training");
-  keys.Integer("model.max_length", model.max_length, 0,
-               "positions of ape, labels of label; 0: the longest sequence that is trained or scored");
+  keys.Integer(
+      "model.max_length", model.max_length, 0,
+      "positions of ape, labels of label; 0: the longest sequence that is trained or scored, for label twice that");
   keys.Number("model.rope_theta", model.rope_theta, 1e-6, kUnbounded, "of rope and diff");
   keys.Integer("model.cope_positions", model.cope_positions, 2, "of cope");
   keys.Number("model.stop_eps", model.stop_eps, -1, 1,
@@ -172,7 +176,7 @@ void AddTrainKeys(TrainConfig& train, Keys& keys) {
   keys.Number("train.lr", train.lr, 0, kUnbounded, "highest learning rate of AdamW");
   keys.Integer("train.warmup", train.warmup, 0, "steps in which the rate grows from 0 to lr, linearly");
   keys.Choice("train.schedule", train.schedule, {"cosine", "constant"}, "of the rate after the warm-up");
-  keys.Number("train.final_lr", train.final_lr, 0, 1.0000001, "where cosine ends, as a fraction of lr");
+  keys.Share("train.final_lr", train.final_lr, "where cosine ends, as a fraction of lr");
   keys.Number("train.weight_decay", train.weight_decay, 0, kUnbounded, "of AdamW");
   keys.Choice("train.decay", train.decay, {"all", "matrices"},
               "which weights decay: all, as torch's AdamW does, or not gains, biases and gates' biases");
@@ -185,8 +189,8 @@ void AddTrainKeys(TrainConfig& train, Keys& keys) {
   keys.Integer("train.eval_every", train.eval_every, 0, "steps between quick evaluations; 0: only at the end");
   keys.Integer("train.checkpoint_every", train.checkpoint_every, 1, "steps between checkpoints");
   keys.Integer("train.keep", train.keep, 1, "newest checkpoints that are kept");
-  keys.Number(
-      "train.target", train.target, 0, 1.0000001,
+  keys.Share(
+      "train.target", train.target,
       "end early when exact match on every split reaches this (0..1) at target_evals quick evaluations in a row; "
       "0: never");
   keys.Integer("train.target_evals", train.target_evals, 1, "see target");

@@ -103,6 +103,12 @@ void RunData::OpenTask() {
   for (const std::string& split : EvalSplits()) longest_ = std::max(longest_, LongestOf(Eval(split)));
 }
 
+std::vector<std::string> TextSplits(const RunConfig& config) {
+  std::vector<std::string> splits = {"train", config.eval.text_split};
+  if (config.train.eval_every > 0) splits.emplace_back("valid");
+  return splits;
+}
+
 void RunData::OpenText() {
   const DataConfig& data = config_.data;
   RequireCorpus(data);
@@ -143,15 +149,22 @@ const TokenFile& RunData::Text(const std::string& split) const {
   return texts_.emplace(split, std::move(tokens)).first->second;
 }
 
-void CheckData(const RunConfig& config) {
-  if (config.data.task != "text") {
+void CheckRun(const RunConfig& config) {
+  const bool text = config.data.task == "text";
+  if (config.train.target > 0 && (text || config.train.eval_every == 0)) {
+    throw std::invalid_argument(text ? "train.target is an exact match, which data.task \"text\" has not; set it to 0"
+                                     : "train.target needs evaluations: set train.eval_every, say to 100");
+  }
+  if (!text) {
     const RunData data(config);
+    CheckConfig(MakeModelConfig(config, data.Vocabulary(), data.TrainLength(), data.Longest()));
     return;
   }
   RequireCorpus(config.data);
   const Corpus corpus = FindCorpus(config.data.corpus);
-  for (const std::string& split : {std::string("train"), config.eval.text_split}) corpus.File(split);
-  MakeTokenizer(config.data.tokenizer, config.data.tokenizer_files);
+  for (const std::string& split : TextSplits(config)) corpus.File(split);
+  const int64_t vocabulary = MakeTokenizer(config.data.tokenizer, config.data.tokenizer_files)->Vocabulary();
+  CheckConfig(MakeModelConfig(config, vocabulary, config.data.window, config.data.window));
 }
 
 }  // namespace tra

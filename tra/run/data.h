@@ -68,9 +68,12 @@ class RunData {
   int64_t train_length_ = 0, longest_ = 0;
 };
 
-// Throws what RunData would for bad values and missing files, without reading texts: before a run leaves anything
-// behind.
-void CheckData(const RunConfig& config);
+// The texts that training and scoring will read.
+std::vector<std::string> TextSplits(const RunConfig& config);
+
+// Throws what a run would stumble over, values that do not fit together and missing files, but reads no texts: before
+// it leaves anything behind.
+void CheckRun(const RunConfig& config);
 
 }  // namespace tra
 

@@ -17,18 +17,6 @@ constexpr char kConfig[] = "config.toml", kDone[] = "DONE", kFailed[] = "FAILED"
 
 std::string In(const std::string& path, const char* name) { return (fs::path(path) / name).string(); }
 
-// "train.lr (0.001, was 0.01)": what differs, for a message.
-std::string Differences(const RunConfig& now, const RunConfig& before) {
-  RunConfig a = now, b = before;
-  const std::vector<ConfigKey> keys = ConfigKeys(a), old = ConfigKeys(b);
-  std::string text;
-  for (size_t i = 0; i < keys.size(); ++i) {
-    if (keys[i].get() == old[i].get()) continue;
-    text += (text.empty() ? "" : ", ") + keys[i].name + " (" + keys[i].get() + ", was " + old[i].get() + ")";
-  }
-  return text;
-}
-
 }  // namespace
 
 void WriteWhole(const std::string& path, const std::string& text) {
@@ -39,7 +27,22 @@ void WriteWhole(const std::string& path, const std::string& text) {
 
 bool IsRun(const std::string& path) { return fs::exists(In(path, kConfig)); }
 bool IsDone(const std::string& path) { return fs::exists(In(path, kDone)); }
+bool HasCheckpoints(const std::string& path) {
+  std::error_code missing;
+  return fs::directory_iterator(In(path, "checkpoints"), missing) != fs::directory_iterator();
+}
 RunConfig ReadRunConfig(const std::string& path) { return ReadConfig(In(path, kConfig)); }
+
+std::string ConfigDifferences(const RunConfig& now, const RunConfig& before) {
+  RunConfig a = now, b = before;
+  const std::vector<ConfigKey> keys = ConfigKeys(a), old = ConfigKeys(b);
+  std::string text;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i].get() == old[i].get()) continue;
+    text += (text.empty() ? "" : ", ") + keys[i].name + " (" + keys[i].get() + ", was " + old[i].get() + ")";
+  }
+  return text;
+}
 
 std::string DefaultRunName(const RunConfig& config) {
   const std::string label = config.label.empty() ? "" : "-" + config.label;
@@ -56,11 +59,12 @@ RunDirectory::RunDirectory(std::string path, const RunConfig& config, Start star
   if (lock_->HeldByAnother()) {
     throw std::runtime_error(path_ + ": another process is training there; wait for it, or choose another with --run");
   }
-  if (start == Start::kNew && IsRun(path_)) {
+  const bool begun = IsRun(path_) && (IsDone(path_) || HasCheckpoints(path_));
+  if (start == Start::kNew && begun) {
     throw std::runtime_error(path_ + ": holds a run already; continue it with --resume, or choose another with --run");
   }
-  if (IsRun(path_)) {
-    const std::string differences = Differences(config, ReadRunConfig(path_));
+  if (begun) {
+    const std::string differences = ConfigDifferences(config, ReadRunConfig(path_));
     if (!differences.empty()) {
       throw std::invalid_argument(path_ + ": was begun with another configuration: " + differences +
                                   "; resume with the one it has (tra train " + path_ + " --resume), or start another");

@@ -16,7 +16,8 @@ class RunDirectory {
   enum class Start : uint8_t { kNew, kResume };
 
   // For the process that trains there: no other may. A new run needs a folder without one; a resumed one must have been
-  // begun with the same configuration. Throws std::runtime_error or std::invalid_argument that say what to do.
+  // begun with the same configuration. A run that has saved nothing yet does not count as one. Throws
+  // std::runtime_error or std::invalid_argument that say what to do.
   RunDirectory(std::string path, const RunConfig& config, Start start);
 
   const std::string& path() const { return path_; }
@@ -30,7 +31,11 @@ class RunDirectory {
 
 bool IsRun(const std::string& path);   // has a config.toml
 bool IsDone(const std::string& path);  // training ended as it should
+bool HasCheckpoints(const std::string& path);
 RunConfig ReadRunConfig(const std::string& path);
+
+// "train.lr (0.001, was 0.01)": what differs, for a message; empty if nothing does.
+std::string ConfigDifferences(const RunConfig& now, const RunConfig& before);
 
 // runs/TASK-ATTENTION[-LABEL]-sSEED
 std::string DefaultRunName(const RunConfig& config);

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <system_error>
@@ -93,17 +93,19 @@ void LoadOptimizer(const std::string& path, const std::vector<std::string>& name
   optimizer.LoadStates(states);
 }
 
-Progress LoadOne(const fs::path& path, Decoder& model, const std::vector<std::string>& names, AdamW& optimizer) {
-  const std::string state_path = (path / kState).string();
-  const json state = json::parse(MappedFile(state_path).Bytes());
-  for (const char* file : {kModel, kOptimizer}) {
-    if (FileSum(path / file) != state.at("sha256").at(file).get<std::string>()) {
-      throw std::runtime_error((path / file).string() + ": its SHA-256 is not the one of state.json");
-    }
+std::string StateSum(json state) {
+  state.erase("sha256");
+  return Sha256Hex(state.dump());
+}
+
+// Of a checkpoint whose state and `files` are as they were saved. Throws otherwise.
+Progress ReadSound(const Found& found, const std::vector<const char*>& files) {
+  const std::string path = (found.path / kState).string();
+  const json state = json::parse(MappedFile(path).Bytes());
+  const json& sums = state.at("sha256");
+  if (StateSum(state) != sums.at(kState).get<std::string>()) {
+    throw std::runtime_error(path + ": its SHA-256 is not the one it names");
   }
-  const std::string model_path = (path / kModel).string();
-  LoadWeights(model, ReadSafetensors(model_path).tensors, model_path);
-  LoadOptimizer((path / kOptimizer).string(), names, optimizer);
   Progress progress;
   progress.step = state.at("step").get<int64_t>();
   progress.target_hits = state.at("target_hits").get<int64_t>();
@@ -111,7 +113,39 @@ Progress LoadOne(const fs::path& path, Decoder& model, const std::vector<std::st
   progress.tokens = state.at("tokens").get<int64_t>();
   progress.metrics_bytes = state.at("metrics_bytes").get<int64_t>();
   progress.events_bytes = state.at("events_bytes").get<int64_t>();
+  if (progress.step != found.step) {
+    throw std::runtime_error(path + ": is of step " + std::to_string(progress.step) + ", its folder's name is not");
+  }
+  for (const char* file : files) {
+    if (FileSum(found.path / file) != sums.at(file).get<std::string>()) {
+      throw std::runtime_error((found.path / file).string() + ": its SHA-256 is not the one of state.json");
+    }
+  }
   return progress;
+}
+
+struct Sound {
+  Found found;
+  Progress progress;
+  std::vector<Found> damaged;  // newer ones
+};
+
+std::optional<Sound> FindSound(const std::string& run, const std::vector<const char*>& files, const Warning& warning) {
+  std::vector<Found> damaged;
+  for (const Found& found : Checkpoints(run)) {
+    try {
+      const Progress progress = ReadSound(found, files);
+      return Sound{found, progress, damaged};
+    } catch (const std::bad_alloc&) {
+      throw;  // says nothing about the files
+    } catch (const std::exception& error) {
+      if (warning) warning("checkpoint " + found.path.string() + " is damaged and passed over: " + error.what());
+      damaged.push_back(found);
+    }
+  }
+  if (damaged.empty()) return std::nullopt;
+  throw std::runtime_error(run + ": all of its checkpoints are damaged; to begin again, move " + run +
+                           "/checkpoints away");
 }
 
 }  // namespace
@@ -125,13 +159,11 @@ void SaveCheckpoint(const std::string& run, const Decoder& model, const std::vec
   fs::create_directories(aside);
   SaveModel(model, (aside / kModel).string());
   WriteSafetensors((aside / kOptimizer).string(), OptimizerTensors(names, optimizer), {{"format", "tra-adamw"}});
-  const json state = {{"step", progress.step},
-                      {"target_hits", progress.target_hits},
-                      {"loss_mean", progress.loss_mean},
-                      {"tokens", progress.tokens},
-                      {"metrics_bytes", progress.metrics_bytes},
-                      {"events_bytes", progress.events_bytes},
-                      {"sha256", {{kModel, FileSum(aside / kModel)}, {kOptimizer, FileSum(aside / kOptimizer)}}}};
+  json state = {
+      {"step", progress.step},     {"target_hits", progress.target_hits},     {"loss_mean", progress.loss_mean},
+      {"tokens", progress.tokens}, {"metrics_bytes", progress.metrics_bytes}, {"events_bytes", progress.events_bytes}};
+  const std::string sum = StateSum(state);
+  state["sha256"] = {{kModel, FileSum(aside / kModel)}, {kOptimizer, FileSum(aside / kOptimizer)}, {kState, sum}};
   const std::string text = state.dump(2) + "\n";
   AtomicFile file((aside / kState).string());
   file.Write(text.data(), text.size());
@@ -144,15 +176,25 @@ void SaveCheckpoint(const std::string& run, const Decoder& model, const std::vec
 }
 
 std::optional<Progress> LoadCheckpoint(const std::string& run, Decoder& model, const std::vector<std::string>& names,
-                                       AdamW& optimizer, const std::function<void(const std::string&)>& notice) {
-  for (const Found& found : Checkpoints(run)) {
-    try {
-      return LoadOne(found.path, model, names, optimizer);
-    } catch (const std::exception& error) {
-      if (notice) notice("checkpoint " + found.path.string() + " is damaged and passed over: " + error.what());
-    }
+                                       AdamW& optimizer, const Warning& warning) {
+  const auto sound = FindSound(run, {kModel, kOptimizer}, warning);
+  if (!sound) return std::nullopt;
+  const std::string model_path = (sound->found.path / kModel).string();
+  LoadWeights(model, ReadSafetensors(model_path).tensors, model_path);
+  LoadOptimizer((sound->found.path / kOptimizer).string(), names, optimizer);
+  // Under their names they would be the newest, and the next ones saved the first to go.
+  for (const Found& each : sound->damaged) {
+    const fs::path aside = each.path.parent_path() / ("damaged-" + each.path.filename().string());
+    fs::remove_all(aside);
+    fs::rename(each.path, aside);
   }
-  return std::nullopt;
+  return sound->progress;
+}
+
+std::optional<SoundCheckpoint> NewestSoundModel(const std::string& run, const Warning& warning) {
+  const auto sound = FindSound(run, {kModel}, warning);
+  if (!sound) return std::nullopt;
+  return SoundCheckpoint{sound->found.path.string(), sound->found.step};
 }
 
 std::optional<std::string> NewestCheckpoint(const std::string& run) {

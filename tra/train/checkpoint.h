@@ -1,7 +1,7 @@
 // Checkpoints: RUN/checkpoints/step-N/{model,optimizer}.safetensors and state.json.
 //
-// A checkpoint appears under its name when all of it is on the disk. state.json has the SHA-256 of the other two files,
-// so that one that was damaged later is noticed, and the one before it is used.
+// A checkpoint appears under its name when all of it is on the disk. state.json has the SHA-256 of the other two files
+// and of itself, so that one that was damaged later is noticed, and the one before it is used.
 #ifndef TRA_TRAIN_CHECKPOINT_H_
 #define TRA_TRAIN_CHECKPOINT_H_
 
@@ -30,11 +30,23 @@ struct Progress {
 void SaveCheckpoint(const std::string& run, const Decoder& model, const std::vector<std::string>& names,
                     const AdamW& optimizer, const Progress& progress, int64_t keep);
 
-// The newest sound one, into the model and the optimiser; nothing if there is none. Damaged ones are said to `notice`.
-std::optional<Progress> LoadCheckpoint(const std::string& run, Decoder& model, const std::vector<std::string>& names,
-                                       AdamW& optimizer, const std::function<void(const std::string&)>& notice);
+using Warning = std::function<void(const std::string&)>;
 
-// The folder of the newest checkpoint, or nothing.
+// The newest sound one, into the model and the optimiser; nothing if there is none. Damaged ones are said to `warning`
+// and put aside as damaged-step-N: for the process that trains. Throws std::runtime_error if all are damaged.
+std::optional<Progress> LoadCheckpoint(const std::string& run, Decoder& model, const std::vector<std::string>& names,
+                                       AdamW& optimizer, const Warning& warning);
+
+struct SoundCheckpoint {
+  std::string path;  // of its folder
+  int64_t step;
+};
+
+// The newest one whose model is as it was saved, or nothing: for those who read. Damaged ones are said to `warning`.
+// Throws std::runtime_error if all are damaged.
+std::optional<SoundCheckpoint> NewestSoundModel(const std::string& run, const Warning& warning);
+
+// The folder of the newest checkpoint, or nothing: its name only, for messages.
 std::optional<std::string> NewestCheckpoint(const std::string& run);
 
 }  // namespace tra

@@ -14,6 +14,7 @@
 #include "tra/ops/error_message.h"
 #include "tra/run/data.h"
 #include "tra/tasks/batch.h"
+#include "tra/text/windows.h"
 #include "tra/train/checkpoint.h"
 #include "tra/train/metrics.h"
 #include "tra/train/schedule.h"
@@ -74,7 +75,7 @@ class Trainer {
         spikes_(config.train.spike) {
     bool restored = false;
     replicas_.OnFirst([&] {
-      const auto found = LoadCheckpoint(path_, model_, parameters_.names, optimizer_, hooks.notice);
+      const auto found = LoadCheckpoint(path_, model_, parameters_.names, optimizer_, hooks.warning);
       restored = found.has_value();
       if (restored) progress_ = *found;
       metrics_ = std::make_unique<Metrics>(path_, progress_.metrics_bytes, progress_.events_bytes);
@@ -82,32 +83,34 @@ class Trainer {
     replicas_.Watch(model_.parameters());
     ShareProgress(restored);
     model_.train();
+    if (data_.IsText()) OpenTexts();
   }
 
   Ended Run() {
     const TrainConfig& train = config_.train;
-    Ended ended = Ended::kSteps;
     resumed_at_ = progress_.step;
     started_ = interval_started_ = Clock::now();
-    while (progress_.step < train.steps) {
+    while (progress_.step < train.steps && !TargetReached()) {
       Step();
       const int64_t step = progress_.step;
       if (train.eval_every > 0 && step % train.eval_every == 0) QuickEvaluation();
-      const bool reached = train.target > 0 && progress_.target_hits >= train.target_evals;
-      const bool stop = stop_requested_;
-      if (step % train.checkpoint_every == 0 || step == train.steps || reached || stop) Save();
-      if (reached) {
-        ended = Ended::kTarget;
-        break;
-      }
-      if (stop && step < train.steps) return Ended::kStopped;
+      const bool last = step == train.steps || TargetReached();
+      if (step % train.checkpoint_every == 0 || last || stop_requested_) Save();
+      if (stop_requested_ && !last) return Ended::kStopped;
     }
-    EvaluateAtTheEnd();
-    return ended;
+    if (!EvaluateAtTheEnd()) return Ended::kStopped;
+    return TargetReached() ? Ended::kTarget : Ended::kSteps;
   }
 
  private:
   using Clock = std::chrono::steady_clock;
+
+  // Now, not when hours later one turns out to be missing or empty.
+  void OpenTexts() {
+    for (const std::string& split : TextSplits(config_)) EvalWindowCount(data_.Text(split).Size(), 1, 1);
+  }
+
+  bool TargetReached() const { return config_.train.target > 0 && progress_.target_hits >= config_.train.target_evals; }
 
   // Only the first process reads checkpoints: the others may be on machines that cannot see them.
   void ShareProgress(bool restored) {
@@ -195,23 +198,28 @@ class Trainer {
     }
   }
 
+  // "; ...", for a message; the others leave it to the first process.
   std::string LastCheckpoint() const {
+    if (replicas_.rank() != 0) return "";
     const auto saved = NewestCheckpoint(path_);
-    return saved ? "the last good checkpoint is " + *saved : "no checkpoint has been saved";
+    return saved ? "; the last checkpoint before it is " + *saved : "; no checkpoint has been saved yet";
   }
+
+  static constexpr char kRemedy[] = "; start another run with a lower train.lr, a longer train.warmup or train.clip=1";
 
   void RequireFinite(double loss, double norm) const {
     if (std::isfinite(loss) && std::isfinite(norm)) return;
     throw std::runtime_error("step " + std::to_string(progress_.step + 1) + ": the loss is " + std::to_string(loss) +
-                             ", the norm of its gradient " + std::to_string(norm) + "; the weights are as before it; " +
-                             LastCheckpoint() + "; try a lower train.lr, or train.clip=1");
+                             ", the norm of its gradient " + std::to_string(norm) + "; the weights are as before it" +
+                             LastCheckpoint() + kRemedy);
   }
 
   void WatchForSpikes(double loss) {
     const double mean = progress_.loss_mean;
-    if (!spikes_.Notice(progress_.step, loss, progress_.loss_mean) || !hooks_.notice) return;
-    hooks_.notice("step " + std::to_string(progress_.step) + ": the loss jumped to " + std::to_string(loss) +
-                  ", its mean was " + std::to_string(mean) + "; " + LastCheckpoint());
+    const bool spike = spikes_.Notice(progress_.step, loss, progress_.loss_mean);
+    if (!spike || !hooks_.warning || replicas_.rank() != 0) return;
+    hooks_.warning("step " + std::to_string(progress_.step) + ": the loss jumped to " + std::to_string(loss) +
+                   ", its mean was " + std::to_string(mean) + LastCheckpoint());
   }
 
   void Log(double loss, double accuracy, double lr, double norm) {
@@ -261,6 +269,17 @@ class Trainer {
     return options;
   }
 
+  std::vector<ResultRow> Scored(const EvaluateOptions& options) {
+    try {
+      return Evaluate(model_, data_, config_, options);
+    } catch (const EvaluationStopped&) {
+      throw;
+    } catch (const std::exception& error) {
+      throw std::runtime_error("after step " + std::to_string(progress_.step) + ": " + ErrorMessage(error) +
+                               LastCheckpoint() + kRemedy);
+    }
+  }
+
   void QuickEvaluation() {
     const auto began = Clock::now();
     EvaluateOptions options = Shared();
@@ -269,7 +288,7 @@ class Trainer {
       options.text_split = "valid";
       options.windows = {config_.data.window};
     }
-    const std::vector<ResultRow> rows = Evaluate(model_, data_, config_, options);
+    const std::vector<ResultRow> rows = Scored(options);
     const auto worst = WorstExactMatch(rows);
     const bool hit = config_.train.target > 0 && worst && *worst >= config_.train.target;
     progress_.target_hits = hit ? progress_.target_hits + 1 : 0;
@@ -285,12 +304,21 @@ class Trainer {
     });
   }
 
-  void EvaluateAtTheEnd() {
+  // False if it was stopped on request.
+  bool EvaluateAtTheEnd() {
     if (hooks_.notice) hooks_.notice("scoring the model of step " + std::to_string(progress_.step));
-    const std::vector<ResultRow> rows = Evaluate(model_, data_, config_, Shared());
+    EvaluateOptions options = Shared();
+    options.stop = hooks_.stop;
+    std::vector<ResultRow> rows;
+    try {
+      rows = Scored(options);
+    } catch (const EvaluationStopped&) {
+      return false;
+    }
     WriteRows(rows);
     replicas_.OnFirst(
         [&] { WriteResults(path_ + "/results.json", MakeResults(config_, data_, progress_.step, rows)); });
+    return true;
   }
 
   const RunConfig config_;
@@ -313,6 +341,9 @@ class Trainer {
 
 Ended Train(const RunConfig& config, RunDirectory* run, Replicas& replicas, const TrainHooks& hooks) {
   try {
+    RunConfig shared = config;  // folders may have other names on other machines
+    shared.data.corpus = shared.data.cache = shared.data.tokenizer_files = shared.data.file = "";
+    replicas.RequireSame(ConfigToml(shared), "another configuration");
     const Ended ended = Trainer(config, run, replicas, hooks).Run();
     replicas.OnFirst([&] {
       if (ended != Ended::kStopped) run->Finish(ended == Ended::kTarget ? "target reached" : "all steps taken");

@@ -25,7 +25,8 @@ struct TrainHooks {
   std::function<void(const StepInfo&)> logged;  // every train.log_every steps
   std::function<void(int64_t step, const std::vector<ResultRow>&)> evaluated;
   std::function<void(const std::string&)> notice;
-  std::function<bool()> stop;  // asked after every step: true saves and ends
+  std::function<void(const std::string&)> warning;  // of the first process: damaged checkpoints, jumps of the loss
+  std::function<bool()> stop;  // asked after every step, and while the model is scored: true saves and ends
 };
 
 enum class Ended : uint8_t {

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -22,16 +23,10 @@ namespace {
 // What rank 0 says to those who wait for its work. A sum, to which they add nothing.
 constexpr int64_t kBusy = 0, kDone = 1, kFailed = 2;
 
-at::Tensor Shapes(const std::vector<at::Tensor>& tensors) {
-  // A hash (FNV) rather than the shapes themselves, whose number could differ.
-  uint64_t hash = 14695981039346656037U;
-  const auto add = [&hash](int64_t value) { hash = (hash ^ static_cast<uint64_t>(value)) * 1099511628211U; };
-  for (const at::Tensor& each : tensors) {
-    add(static_cast<int64_t>(each.scalar_type()));
-    add(each.dim());
-    for (const int64_t size : each.sizes()) add(size);
-  }
-  return at::full({1}, static_cast<int64_t>(hash), at::kLong);
+std::string Shapes(const std::vector<at::Tensor>& tensors) {
+  std::ostringstream text;
+  for (const at::Tensor& each : tensors) text << each.scalar_type() << each.sizes() << "\n";
+  return text.str();
 }
 
 }  // namespace
@@ -57,16 +52,22 @@ Replicas::Share Replicas::ShareOf(int64_t count) const {
   return {first, count * (rank() + 1) / size() - first};
 }
 
-void Replicas::Watch(const std::vector<at::Tensor>& parameters) {
+void Replicas::RequireSame(const std::string& text, const char* what) {
   if (!group_) return;
-  const at::Tensor mine = Shapes(parameters).to(group_->device());
+  // A hash (FNV) rather than the text itself, whose length could differ.
+  uint64_t hash = 14695981039346656037U;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+  const at::Tensor mine = at::full({1}, static_cast<int64_t>(hash), at::kLong).to(group_->device());
   const at::Tensor first = mine.clone();
   Broadcast({first});
-  if (!mine.equal(first)) {
-    throw std::runtime_error("rank " + std::to_string(rank()) +
-                             " has parameters of other shapes than rank 0: start all processes with the same "
-                             "configuration");
-  }
+  if (mine.equal(first)) return;
+  throw std::runtime_error("rank " + std::to_string(rank()) + " has " + what +
+                           " than rank 0: start all processes with the same configuration");
+}
+
+void Replicas::Watch(const std::vector<at::Tensor>& parameters) {
+  if (!group_) return;
+  RequireSame(Shapes(parameters), "parameters of other shapes");
   Broadcast(parameters);
   buckets_ = std::make_unique<GradientBuckets>(parameters, options_.bucket_bytes, *group_);
 }
