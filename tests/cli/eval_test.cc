@@ -22,7 +22,8 @@ std::map<std::string, json> Rows(const std::string& text) {
   for (const json& row : all.at("rows")) {
     std::string name = row.at("split").get<std::string>();
     if (row.at("window") > 0) name += " " + row.at("window").dump();
-    if (row.at("group") != "") name += " " + row.at("group").get<std::string>();
+    const auto group = row.at("group").get<std::string>();
+    if (!group.empty()) name += " " + group;
     rows[name + " " + row.at("metric").get<std::string>()] = row;
   }
   return rows;

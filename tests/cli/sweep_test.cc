@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/cli/process.h"
 #include "tests/cli/run.h"
 
 namespace tra {
@@ -47,32 +48,6 @@ class Sweeping : public testing::Test {
 
   TemporaryDirectory directory;
 };
-
-// A program that is not waited for; what it says goes to a file.
-class Process {
- public:
-  Process(const std::string& arguments, const std::string& said) : pid_(fork()) {
-    if (pid_ == 0) {
-      const std::string command = std::string("exec ") + TRA_PROGRAM + " " + arguments + " >" + said + " 2>&1";
-      execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
-      _exit(127);
-    }
-  }
-  void Kill(int signal) const { kill(pid_, signal); }
-  int Wait() const {  // the exit code, or minus the signal
-    int status = 0;
-    waitpid(pid_, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-  }
-
- private:
-  pid_t pid_;
-};
-
-bool WaitFor(const std::string& path) {
-  for (int i = 0; i < 3000 && !fs::exists(path); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  return fs::exists(path);
-}
 
 // All that a command shows on a terminal of this size.
 std::string OnTerminal(const std::string& command, unsigned short rows, unsigned short columns) {
@@ -114,6 +89,7 @@ TEST_F(Sweeping, RunsEveryCombinationOnce) {
   EXPECT_EQ(table.code, 0) << table.err;
   EXPECT_TRUE(Contains(table.out, "|  | RoPE | TRA |")) << table.out;
   EXPECT_TRUE(Contains(table.out, "n=2")) << table.out;
+  EXPECT_EQ(RunTra("table " + (directory / "sweep.toml") + " --table all").out, table.out);
 }
 
 TEST_F(Sweeping, AFailedRunDoesNotStopTheRest) {
@@ -193,7 +169,7 @@ TEST_F(Sweeping, StoppedItEndsWithItsOwnCodeAndNoRunFails) {
   for (const auto& [signal, file] : moments) {
     fs::remove_all(At(""));
     const std::string said = directory / "said";
-    const Process sweep("sweep " + (directory / "sweep.toml") + " --threads 1", said);
+    const Process sweep("sweep " + (directory / "sweep.toml") + " --threads 1", "", said);
     ASSERT_TRUE(WaitFor(At(file))) << ReadBytes(said);
     sweep.Kill(signal);
     EXPECT_EQ(sweep.Wait(), 3) << ReadBytes(said);

@@ -1,7 +1,6 @@
 // Training as a user does it: started, stopped, killed, damaged, resumed.
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -11,6 +10,7 @@
 #include <sstream>
 #include <thread>
 
+#include "tests/cli/process.h"
 #include "tests/cli/run.h"
 #include "tra/tasks/random.h"
 
@@ -67,32 +67,6 @@ class Training : public testing::Test {
 
   TemporaryDirectory directory;
 };
-
-// Started without waiting for it.
-class Process {
- public:
-  explicit Process(const std::string& arguments, const std::string& environment = "") : pid_(fork()) {
-    if (pid_ == 0) {
-      const std::string command = environment + " exec " + TRA_PROGRAM + " " + arguments + " >/dev/null 2>&1";
-      execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
-      _exit(127);
-    }
-  }
-  void Kill(int signal) const { kill(pid_, signal); }
-  int Wait() {  // the exit code, or minus the signal
-    int status = 0;
-    waitpid(pid_, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-  }
-
- private:
-  pid_t pid_;
-};
-
-bool WaitFor(const std::string& path) {
-  for (int i = 0; i < 3000 && !fs::exists(path); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  return fs::exists(path);
-}
 
 TEST_F(Training, LeavesAWholeRunBehind) {
   const Result result = RunTra(Command("a"));

@@ -32,6 +32,8 @@ struct Request {
   int threads = 0;
 };
 
+std::string Title(const char* attention) { return kPaperAttentions[PaperOrder(attention)].title; }
+
 // Exact match as training went, a panel a split. Its file's name.
 std::string DrawCurves(const std::string& folder) {
   Chart chart;
@@ -43,8 +45,7 @@ std::string DrawCurves(const std::string& folder) {
     if (split.name == std::string("train")) continue;
     Panel panel = {split.name, {}};
     for (const char* attention : kAttentions) {
-      Series series = {kPaperAttentions[PaperOrder(attention)].title,
-                       ReadCurve(folder + "/" + attention, "eval/" + panel.title + "/em")};
+      Series series = {Title(attention), ReadCurve(folder + "/" + attention, "eval/" + panel.title + "/em")};
       for (auto& [step, value] : series.points) value *= 100;
       panel.series.push_back(std::move(series));
     }
@@ -69,9 +70,9 @@ int RunDemo(const Request& request) {
     const std::string path = request.folder + "/" + attention;
     RunDirectory run(path, config, RunDirectory::Start::kResume);
     Progress progress(false);
-    progress.Notice(std::string(attention) + ": training " + std::to_string(config.model.layers) + " layers, " +
+    progress.Notice("training " + Title(attention) + ", " + std::to_string(config.model.layers) + " layers, " +
                     std::to_string(config.model.heads) + " head, width " + std::to_string(config.model.width) +
-                    " on flip-flop, in " + path);
+                    ", on flip-flop, in " + path);
     if (!IsDone(path) && Train(config, &run, *alone, progress.Hooks()) == Ended::kStopped) {
       progress.Notice("stopped and saved; tra demo goes on from here");
       return kStoppedOnRequest;

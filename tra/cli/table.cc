@@ -13,6 +13,7 @@
 #include "tra/report/render.h"
 #include "tra/report/specs.h"
 #include "tra/report/tables.h"
+#include "tra/run/sweep.h"
 
 namespace tra::cli {
 namespace {
@@ -28,7 +29,8 @@ struct Request {
 // results.json of every run in or below a folder, and files as they are.
 std::vector<RunResults> ReadAll(const std::vector<std::string>& paths) {
   std::vector<std::string> files;
-  for (const std::string& path : paths) {
+  for (const std::string& given : paths) {
+    const std::string path = fs::path(given).extension() == ".toml" ? ReadSweep(given).folder : given;
     if (fs::is_regular_file(path)) {
       files.push_back(path);
     } else if (fs::is_directory(path)) {
@@ -84,7 +86,7 @@ void PrintTables(const Request& request) {
 void AddTable(CLI::App& app) {
   CLI::App* command = app.add_subcommand("table", "Results of runs as tables: mean and deviation over seeds");
   auto request = std::make_shared<Request>();
-  command->add_option("runs", request->runs, "folders of runs or of sweeps, or results.json files")->required();
+  command->add_option("runs", request->runs, "folders of runs, sweeps (their folder or TOML file), or results.json files")->required();
   std::string names;
   for (const TableSpec& each : PaperTables()) names += std::string(each.name) + ", ";
   // One name each time, or it would take folders that follow for more names.
