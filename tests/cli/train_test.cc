@@ -195,6 +195,8 @@ TEST_F(Training, WhatCannotBeDoneIsSaidAndNothingIsLost) {
   expect(RunTra(Command("a", "--resume --set train.lr=0.5")), 2, "another configuration: train.lr (0.5, was 0.002)");
   expect(RunTra(Command("b", "--set train.lr=1e30")), 1, "with a lower train.lr");
   EXPECT_TRUE(Contains(ReadBytes(At("b") + "/FAILED"), "the loss is"));
+  expect(RunTra(Command("e", "--set train.lr=1e30 --set train.eval_every=1 --set train.checkpoint_every=1")), 1,
+         "after step 1: evaluation: the loss is nan");
   EXPECT_FALSE(fs::exists(At("b") + "/DONE"));
   expect(RunTra("train " + At("none.toml")), 2, "cannot be opened; check the path");
   expect(RunTra(Command("c", "--set data.task=text")), 2, "--set data.corpus=FOLDER");
@@ -281,6 +283,7 @@ TEST_F(Training, ProcessesTogetherTrainAsOneDoes) {
     EXPECT_FALSE(fs::exists(At("other") + "/checkpoints"));
   }
   std::vector<Process> four;
+  four.reserve(4);
   for (int rank = 0; rank < 4; ++rank) four.emplace_back(Command("many", plain), environment(rank, 4, port + 1));
   for (Process& each : four) EXPECT_EQ(each.Wait(), 0);
   const std::vector<double> got = Losses(At("many"));

@@ -132,7 +132,7 @@ TEST(Scores, DivergedModelsAreAnErrorNotAScore) {
     const c10::NoGradGuard no_grad;
     model.parameters()[0].fill_(NAN);
   }
-  EXPECT_THROW(ScoreExamples(model, examples, 0, 4, 0, 1000), std::runtime_error);
+  EXPECT_THROW(ScoreExamples(model, examples, 0, 4, 0, 1000), NotFinite);
 }
 
 }  // namespace

@@ -87,14 +87,22 @@ TEST(Tables, RunsOfOneColumnOnSeveralTasksShareIt) {
   EXPECT_EQ(Titles(table), Strings{"TRA"});
   EXPECT_EQ(Line(table, "Flip-flop OOD (sparse)").cells.at(0).summary.mean, 50);
   EXPECT_EQ(Line(table, "Copy OOD (51-100)").cells.at(0).summary.mean, 25);
-  EXPECT_EQ(Line(table, "Copy OOD (101-200)").cells.at(0).summary.n, 0);
+  EXPECT_EQ(table.lines.size(), 2U);  // those without results are left out
+}
+
+TEST(Tables, EmptyLinesStayBesideThePapersAndWhereAllAreEmpty) {
+  TableOptions options;
+  options.paper = true;
+  const TableSpec spec = PaperTables().front();
+  EXPECT_EQ(BuildTable(spec, {RunOf("copy", "tra", 1, {Em("iid", 1)})}, options).lines.size(), spec.lines.size());
+  EXPECT_EQ(BuildTable(spec, {}, {}).lines.size(), spec.lines.size());
 }
 
 TEST(Tables, GroupsAreNotMixedWithTheWhole) {
   const Table table =
       Build("table2", {RunOf("flipflop++", "tra", 1, {Em("51-500", 0.9), Em("51-500", 0.4, "after-last")})});
   EXPECT_EQ(Line(table, "After last match").cells.at(0).summary.mean, 40);
-  EXPECT_EQ(Line(table, "After first match").cells.at(0).summary.n, 0);
+  EXPECT_EQ(table.lines.size(), 1U);
 }
 
 TEST(Tables, BestIsTheHighestAndTiesAreAllBest) {
@@ -103,8 +111,9 @@ TEST(Tables, BestIsTheHighestAndTiesAreAllBest) {
 }
 
 TEST(Tables, WhatPrintsAlikeIsEquallyGood) {
-  EXPECT_EQ(BestOf({0.99999, 1.0}), (Bools{true, true}));  // both 100.00
-  EXPECT_EQ(BestOf({0.9999, 1.0}), (Bools{false, true}));  // 99.99
+  EXPECT_EQ(BestOf({0.99999, 1.0, 0.5}), (Bools{true, true, false}));  // both 100.00
+  EXPECT_EQ(BestOf({0.99999, 1.0}), (Bools{false, false}));            // where all are, it says nothing
+  EXPECT_EQ(BestOf({0.9999, 1.0}), (Bools{false, true}));              // 99.99
 }
 
 TEST(Tables, LowerIsBetterForPerplexitiesErrorsAndLoss) {

@@ -51,7 +51,7 @@ std::string DrawCurves(const std::string& folder) {
     }
     chart.panels.push_back(std::move(panel));
   }
-  const std::string path = folder + "/exact_match.svg";
+  std::string path = folder + "/exact_match.svg";
   Output out(path);
   out.Write(ChartSvg(chart));
   out.Finish();

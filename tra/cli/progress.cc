@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 #include <iostream>
 
@@ -11,7 +12,7 @@ namespace tra::cli {
 namespace {
 
 std::string Duration(double seconds) {
-  const auto total = static_cast<long long>(seconds + 0.5);
+  const auto total = std::llround(seconds);
   char text[32];
   if (total >= 3600) {
     std::snprintf(text, sizeof(text), "%lld:%02lld:%02lld", total / 3600, total / 60 % 60, total % 60);

@@ -43,6 +43,7 @@ std::vector<RunResults> ReadAll(const std::vector<std::string>& paths) {
   }
   std::sort(files.begin(), files.end());
   std::vector<RunResults> all;
+  all.reserve(files.size());
   for (const std::string& file : files) all.push_back(ReadResults(file));
   if (all.empty()) throw std::runtime_error("no results.json there; tra train and tra sweep write them");
   return all;
@@ -86,7 +87,9 @@ void PrintTables(const Request& request) {
 void AddTable(CLI::App& app) {
   CLI::App* command = app.add_subcommand("table", "Results of runs as tables: mean and deviation over seeds");
   auto request = std::make_shared<Request>();
-  command->add_option("runs", request->runs, "folders of runs, sweeps (their folder or TOML file), or results.json files")->required();
+  command
+      ->add_option("runs", request->runs, "folders of runs, sweeps (their folder or TOML file), or results.json files")
+      ->required();
   std::string names;
   for (const TableSpec& each : PaperTables()) names += std::string(each.name) + ", ";
   // One name each time, or it would take folders that follow for more names.

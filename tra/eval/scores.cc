@@ -15,8 +15,8 @@ namespace {
 
 void RequireFinite(double loss, const std::string& where) {
   if (!std::isfinite(loss)) {
-    throw std::runtime_error("evaluation: the loss is " + std::to_string(loss) + " at " + where +
-                             "; the weights are damaged or training diverged");
+    throw NotFinite("evaluation: the loss is " + std::to_string(loss) + " at " + where +
+                    "; the weights are damaged or training diverged");
   }
 }
 

@@ -3,6 +3,7 @@
 #define TRA_EVAL_SCORES_H_
 
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,13 @@ struct ExampleScore {
   double answers = 0, wrong = 0, loss = 0;  // loss: summed over answers
 };
 
+// The loss is not finite: the weights are damaged, or training diverged.
+struct NotFinite : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 // Of the examples first .. first + count - 1, by Example::group; at least `groups` of them. `positions` bounds what is
-// computed at once. Throws std::runtime_error if a loss is not finite.
+// computed at once. Throws NotFinite.
 std::vector<ExampleScore> ScoreExamples(Decoder& model, const ExampleSource& source, uint64_t first, int64_t count,
                                         size_t groups, int64_t positions);
 

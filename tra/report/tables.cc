@@ -61,6 +61,9 @@ void MarkBest(TableLine& line) {
   }
   if (filled < 2 || means.empty()) return;  // best of one says nothing
   const auto [lowest, highest] = std::minmax_element(means.begin(), means.end());
+  if (means.size() == filled && Printed(*lowest, metric.decimals) == Printed(*highest, metric.decimals)) {
+    return;  // nor does a tie of all
+  }
   const std::string best = Printed(metric.better == Better::kHigher ? *highest : *lowest, metric.decimals);
   for (Cell& cell : line.cells) {
     cell.best = cell.summary.n > 0 && Printed(cell.summary.mean, metric.decimals) == best;
@@ -197,7 +200,11 @@ Table BuildTable(const TableSpec& spec, const std::vector<RunResults>& runs, con
     TableLine line = {spec.lines[at].label, spec.lines[at].measure, {}, {}};
     for (const auto& [column, lines] : values) line.cells.push_back({Summarize(lines[at]), false});
     MarkBest(line);
-    table.lines.push_back(std::move(line));
+    // A line without results is there for the paper's; a table without any keeps its shape.
+    const auto empty = [](const Cell& cell) { return cell.summary.n == 0; };
+    if (options.paper || used.empty() || !std::all_of(line.cells.begin(), line.cells.end(), empty)) {
+      table.lines.push_back(std::move(line));
+    }
   }
   SaySeeds(table);
   if (!used_with_windows.empty()) SayContext(used_with_windows, table);

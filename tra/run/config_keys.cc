@@ -118,6 +118,7 @@ class Keys {
 template <typename Table>
 std::vector<std::string> Names(const Table& table, std::vector<std::string> more = {}) {
   std::vector<std::string> names;
+  names.reserve(table.size() + more.size());
   for (const auto& row : table) names.emplace_back(row.name);
   names.insert(names.end(), more.begin(), more.end());
   return names;

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "tra/eval/evaluate.h"
+#include "tra/eval/scores.h"
 #include "tra/kernels/philox.h"
 #include "tra/model/decoder.h"
 #include "tra/ops/adamw.h"
@@ -272,11 +273,9 @@ class Trainer {
   std::vector<ResultRow> Scored(const EvaluateOptions& options) {
     try {
       return Evaluate(model_, data_, config_, options);
-    } catch (const EvaluationStopped&) {
-      throw;
-    } catch (const std::exception& error) {
-      throw std::runtime_error("after step " + std::to_string(progress_.step) + ": " + ErrorMessage(error) +
-                               LastCheckpoint() + kRemedy);
+    } catch (const NotFinite& error) {
+      throw std::runtime_error("after step " + std::to_string(progress_.step) + ": " + error.what() + LastCheckpoint() +
+                               kRemedy);
     }
   }
 
