@@ -26,12 +26,12 @@ class Documents(unittest.TestCase):
                 self.assertTrue(path.exists(), f"{document.name} links to {target}")
 
     def test_files_that_are_named_exist(self):
-        names = {path.name for path in ROOT.glob("t*/**/*")}
+        names = {path.name for folder in ("tra", "tests", "configs") for path in (ROOT / folder).rglob("*")}
         for document in DOCUMENTS:
             for word in code(document.read_text()):
                 if not re.fullmatch(r"[\w+./-]+\.(cc|h|py|toml)", word) or word.startswith("/"):
                     continue
-                folders = [ROOT, ROOT / "tra", document.parent, ROOT / "tra/model", ROOT / "configs/paper"]
+                folders = [ROOT, ROOT / "tra", document.parent, ROOT / "tra/model", ROOT / "configs"]
                 found = any((folder / word).exists() for folder in folders)
                 found = found or ("/" not in word and word in names) or word == "config.toml"
                 self.assertTrue(found, f"{document.name} names {word}")
