@@ -29,7 +29,10 @@ bool IsRun(const std::string& path) { return fs::exists(In(path, kConfig)); }
 bool IsDone(const std::string& path) { return fs::exists(In(path, kDone)); }
 bool HasCheckpoints(const std::string& path) {
   std::error_code missing;
-  return fs::directory_iterator(In(path, "checkpoints"), missing) != fs::directory_iterator();
+  for (const auto& entry : fs::directory_iterator(In(path, "checkpoints"), missing)) {
+    if (entry.path().filename().string().front() != '.') return true;  // not one that a kill left half written
+  }
+  return false;
 }
 RunConfig ReadRunConfig(const std::string& path) { return ReadConfig(In(path, kConfig)); }
 
