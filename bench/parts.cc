@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "bench/step.h"
+#include "tra/eval/part_tensors.h"
 #include "tra/model/decoder.h"
 #include "tra/ops/adamw.h"
-#include "tra/tasks/batch.h"
 #include "tra/tasks/generated.h"
 
 namespace tra::bench {
@@ -30,7 +30,7 @@ class PartedTrainee {
     model_->eval();
     Batch batch = MakeBatch(source, 0, kExamples, options_);
     double sum = 0;
-    for (BatchPart& part : batch.parts) sum += Loss(part, {}).item<double>();
+    for (BatchPart& part : batch.parts) sum += Loss(part).item<double>();
     model_->train();
     padded = batch.padded;
     parts = batch.parts.size();
@@ -39,22 +39,16 @@ class PartedTrainee {
 
   void Step(const ExampleSource& source) {
     Batch batch = MakeBatch(source, step_ * kExamples, kExamples, options_);
-    for (size_t i = 0; i < batch.parts.size(); ++i) {
-      Pass pass;
-      pass.seed = step_ * 1000 + i;
-      Loss(batch.parts[i], pass).backward();
-    }
+    for (BatchPart& part : batch.parts) Loss(part).backward();
     optimizer_.Step(1e-4, 1.0 / static_cast<double>(batch.answers));
     optimizer_.ZeroGrad();
     ++step_;
   }
 
  private:
-  at::Tensor Loss(BatchPart& part, const Pass& pass) {
-    const auto matrix = [&](std::vector<int64_t>& data) {
-      return at::from_blob(data.data(), {part.rows, part.columns}, at::kLong);
-    };
-    return model_->Loss(matrix(part.tokens), matrix(part.targets), pass).loss;
+  at::Tensor Loss(BatchPart& part) {
+    const PartTensors view = ViewPart(part, 1);
+    return model_->Loss(view.tokens, view.targets, view.pass).loss;
   }
 
   std::shared_ptr<Decoder> model_;

@@ -38,7 +38,9 @@ class Trainee {
   }
 
   void Step(bool sum, bool overlap) {
-    const at::Tensor loss = model_->Loss(tokens_, tokens_, {step_++}).loss;
+    Pass pass;
+    pass.draws.seed = step_++;
+    const at::Tensor loss = model_->Loss(tokens_, tokens_, pass).loss;
     if (overlap) replicas_.BeginLastBackward();
     loss.backward();
     if (sum) replicas_.FinishGradients();

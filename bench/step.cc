@@ -123,7 +123,7 @@ class Trainee {
 
   void Step() {
     Pass pass;
-    pass.seed = ++step_;
+    pass.draws.seed = ++step_;
     const CrossEntropySum sum = model_->Loss(tokens_, targets_, pass);
     sum.loss.backward();
     optimizer_.Step(1e-4, 1.0 / static_cast<double>(sum.supervised));

@@ -29,12 +29,15 @@ struct Plain {
   std::vector<bool> right;
 };
 
-Plain Score(Decoder& model, const std::vector<int64_t>& tokens) {
+// `number` is the sequence's: labels follow it.
+Plain Score(Decoder& model, const std::vector<int64_t>& tokens, int64_t number) {
   const c10::NoGradGuard no_grad;
   model.eval();
   const auto length = static_cast<int64_t>(tokens.size()) - 1;
   const at::Tensor all = at::tensor(tokens, at::kLong);
-  const at::Tensor logits = model.Logits(all.narrow(0, 0, length).unsqueeze(0))[0].to(at::kDouble);
+  Pass pass;
+  pass.draws.sequences = at::tensor({number}, at::kLong);
+  const at::Tensor logits = model.Logits(all.narrow(0, 0, length).unsqueeze(0), pass)[0].to(at::kDouble);
   const at::Tensor log_p = at::log_softmax(logits, -1);
   Plain plain;
   for (int64_t at = 0; at < length; ++at) {
@@ -47,14 +50,13 @@ Plain Score(Decoder& model, const std::vector<int64_t>& tokens) {
 }
 
 TEST(Scores, OfExamplesAreThoseOfTheDefinition) {
-  // label draws positions for a batch, so its scores depend on the order; all others must not.
-  for (const char* attention : {"nope", "rope", "tra", "fot", "rel"}) {
+  for (const char* attention : {"nope", "label", "rope", "tra", "fot", "rel"}) {
     const GeneratedExamples examples("flipflop++", "iid", 0);
     Decoder model = SmallModel(attention, static_cast<int64_t>(examples.names().size()));
     std::vector<ExampleScore> want(4);
     for (uint64_t index = 5; index < 65; ++index) {
       const Example example = examples.At(index);
-      const Plain plain = Score(model, {example.tokens.begin(), example.tokens.end()});
+      const Plain plain = Score(model, {example.tokens.begin(), example.tokens.end()}, static_cast<int64_t>(index));
       ExampleScore& score = want[static_cast<size_t>(example.group)];
       bool exact = true;
       for (size_t at = 1; at < example.tokens.size(); ++at) {
@@ -94,14 +96,14 @@ TEST(Scores, OfTextCountEveryTokenOnceAtAnyWindowAndStride) {
   info.words = info.lines = 1;
   writer.Commit(info);
   const TokenFile tokens(directory / "ids");
-  Decoder model = SmallModel("tra", 29);
-  for (const auto& [window, stride] :
-       std::vector<std::pair<int64_t, int64_t>>{{16, 16}, {16, 5}, {64, 64}, {500, 500}}) {
+  for (const auto& [attention, window, stride] : std::vector<std::tuple<const char*, int64_t, int64_t>>{
+           {"tra", 16, 16}, {"tra", 16, 5}, {"label", 16, 5}, {"tra", 64, 64}, {"tra", 500, 500}}) {
+    Decoder model = SmallModel(attention, 29);
     double want = 0;
     const int64_t windows = EvalWindowCount(count, window, stride);
     for (int64_t i = 0; i < windows; ++i) {
       const EvalWindow each = GetEvalWindow(count, window, stride, i);
-      const Plain plain = Score(model, {ids.begin() + each.begin, ids.begin() + each.begin + each.length + 1});
+      const Plain plain = Score(model, {ids.begin() + each.begin, ids.begin() + each.begin + each.length + 1}, i);
       for (int64_t at = each.first_scored; at < each.length; ++at) want += plain.losses[static_cast<size_t>(at)];
     }
     for (const int64_t positions : {1, 100, 100000}) {

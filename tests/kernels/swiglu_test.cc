@@ -22,8 +22,11 @@ struct Glu {
   DropoutOptions dropout;
   Doubles x, d_out;
 
-  Glu(size_t rows, size_t width, float p)
-      : shape{rows, width}, dropout{p, 42}, x(Draw(rows * width * 2, 1, 3.0f)), d_out(Draw(rows * width, 2)) {}
+  Glu(size_t rows, size_t width, float p, size_t sequences = 1)
+      : shape{rows, width},
+        dropout{p, 42, sequences},
+        x(Draw(rows * width * 2, 1, 3.0f)),
+        d_out(Draw(rows * width, 2)) {}
 
   template <typename T, typename RunForward, typename RunBackward>
   Outputs Run(const RunForward& forward, const RunBackward& backward) const {
@@ -120,7 +123,7 @@ TEST_P(SwiGluOnEveryTarget, BackwardDropsWhatForwardDropped) {
     const Outputs got = glu.Kernel();
     for (size_t element = 0; element < got.out.size(); ++element) {
       const size_t row = element / width, c = element % width;
-      const bool dropped = ElementDropped(glu.dropout.seed, glu.dropout.p, element);
+      const bool dropped = ElementDropped(SequenceSeed(42, nullptr, 0), glu.dropout.p, element);
       EXPECT_EQ(got.out[element] == 0, dropped) << element;
       EXPECT_EQ(got.d_x[2 * row * width + c] == 0, dropped) << element;
       EXPECT_EQ(got.d_x[(2 * row + 1) * width + c] == 0, dropped) << element;
@@ -141,7 +144,46 @@ TEST_P(SwiGluOnEveryTarget, ApplyDropoutMatchesReference) {
   }
 }
 
+// Sequences end within blocks of draws, within vectors and within tasks.
+TEST_P(SwiGluOnEveryTarget, SequencesMatchReference) {
+  const std::vector<int64_t> numbers = {7, 0, int64_t{1} << 40, 3, 3};
+  for (const size_t size : {1, 15, 59, 128, 700, 20000}) {
+    SCOPED_TRACE(::testing::Message() << "5 sequences of " << size);
+    const DropoutOptions options{0.3f, 11, numbers.size(), numbers.data()};
+    const Doubles x = Draw(numbers.size() * size, 1);
+    Doubles want(x.size());
+    ApplyDropoutReference(x.data(), x.size(), options, want.data());
+    EXPECT_LT(MaxError(Drop(x, options), want), 2e-6);
+
+    Glu glu(numbers.size() * size, 3, 0.3f, numbers.size());
+    glu.dropout.sequences = numbers.data();
+    const Outputs got = glu.Kernel(), reference = glu.Reference();
+    EXPECT_LT(MaxError(got.out, reference.out), 5e-7 * (1 + MaxAbs(reference.out)));
+    EXPECT_LT(MaxError(got.d_x, reference.d_x), 5e-7 * (1 + MaxAbs(reference.d_x)));
+  }
+}
+
 TRA_ON_EVERY_TARGET(SwiGluOnEveryTarget);
+
+// What is dropped of a sequence does not depend on what it is batched with.
+TEST(ElementDropout, FollowsTheNumberOfTheSequence) {
+  const std::vector<int64_t> numbers = {7, 2, 9};
+  constexpr size_t kSize = 300;
+  const Doubles all = Drop(Doubles(3 * kSize, 1.0), {0.5f, 11, 3, numbers.data()});
+  for (size_t row = 0; row < 3; ++row) {
+    const Doubles one = Drop(Doubles(kSize, 1.0), {0.5f, 11, 1, &numbers[row]});
+    EXPECT_TRUE(std::equal(one.begin(), one.end(), all.begin() + static_cast<ptrdiff_t>(row * kSize))) << row;
+  }
+  EXPECT_FALSE(std::equal(all.begin(), all.begin() + kSize, all.begin() + kSize));
+  const Doubles counted = Drop(Doubles(3 * kSize, 1.0), {0.5f, 11, 3});
+  EXPECT_TRUE(std::equal(counted.begin() + 2 * kSize, counted.end(), all.begin() + kSize));
+}
+
+TEST(ElementDropout, RefusesPartsOfSequences) {
+  Serial serial;
+  EXPECT_THROW(ApplyDropout(nullptr, 10, {0.5f, 0, 3}, nullptr, serial), std::invalid_argument);
+  EXPECT_THROW(ApplyDropout(nullptr, 0, {0.5f, 0, 0}, nullptr, serial), std::invalid_argument);
+}
 
 TEST(SwiGlu, WorkersDoNotChangeABit) {
   const Glu glu(1000, 59, 0.3f);

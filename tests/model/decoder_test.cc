@@ -113,7 +113,7 @@ TEST_P(Variants, DropoutIsAFunctionOfTheSeed) {
   const at::Tensor tokens = RandomTokens(2, 40);
   const auto logits = [&](uint64_t seed) {
     Pass pass;
-    pass.seed = seed;
+    pass.draws.seed = seed;
     return model->Logits(tokens, pass);
   };
   model->train();
@@ -123,6 +123,49 @@ TEST_P(Variants, DropoutIsAFunctionOfTheSeed) {
   model->eval();
   EXPECT_FALSE(first.equal(logits(1)));
   EXPECT_EQ(logits(1).equal(logits(2)), GetParam() != "label");
+}
+
+// Losses and gradients of a step are sums over its sequences, so how they are batched, padded, and shared out over
+// processes changes rounding only: with dropout of all kinds, too.
+TEST_P(Variants, WhatIsDrawnFollowsTheSequences) {
+  ModelConfig config = SmallConfig(GetParam());
+  config.embedding_dropout = config.attention_dropout = config.mlp_dropout = 0.2;
+  const auto model = SmallModel(config);
+  model->train();
+  const at::Tensor tokens = RandomTokens(3, 40);
+  at::Tensor targets = RandomTokens(3, 40);
+  const at::Tensor numbers = at::tensor({12, 5, 9}, at::kLong), lengths = at::tensor({40, 25, 33}, at::kLong);
+  for (int64_t row = 0; row < 3; ++row)
+    targets[row].narrow(0, lengths[row].item<int64_t>(), 40 - lengths[row].item<int64_t>()).fill_(-100);
+  const auto gradients = [&] {
+    std::vector<at::Tensor> all;
+    for (const at::Tensor& each : model->parameters()) {
+      all.push_back(each.grad().clone());
+      each.mutable_grad().zero_();
+    }
+    return all;
+  };
+  Pass whole;
+  whole.draws = {3, numbers};
+  whole.lengths = lengths;
+  const at::Tensor loss = model->Loss(tokens, targets, whole).loss;
+  loss.backward();
+  const std::vector<at::Tensor> want = gradients();
+  double sum = 0;
+  for (const int64_t row : {2, 0, 1}) {
+    const int64_t length = lengths[row].item<int64_t>();
+    Pass own;
+    own.draws = {3, numbers.narrow(0, row, 1)};
+    const auto part = [&](const at::Tensor& x) { return x.narrow(0, row, 1).narrow(1, 0, length).contiguous(); };
+    const at::Tensor one = model->Loss(part(tokens), part(targets), own).loss;
+    one.backward();
+    sum += one.item<double>();
+  }
+  EXPECT_NEAR(sum, loss.item<double>(), 1e-5 * sum);
+  const std::vector<at::Tensor> got = gradients();
+  for (size_t i = 0; i < want.size(); ++i) {
+    EXPECT_LT(MaxDifference(got[i], want[i]), 3e-4 * std::max(1.0, want[i].abs().max().item<double>())) << i;
+  }
 }
 
 TEST_P(Variants, EachKindOfDropoutDoesSomething) {

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <iostream>
 
-#include "tra/model/init.h"
 #include "tra/model/labels.h"
 #include "tra/model/safetensors.h"
 #include "tra/model/weights.h"
@@ -26,8 +25,8 @@ int Run(const std::string& weights, const std::string& input, const std::string&
   out["logits"] = model->Logits(tokens).detach();
   if (model->config.attention == "label") {
     constexpr uint64_t kLabelSite = 1;
-    out["labels"] =
-        tra::DrawLabels(tokens.size(0), tokens.size(1), model->config.max_length, tra::SeedOf(0, kLabelSite));
+    const at::Tensor lengths = at::full({tokens.size(0)}, tokens.size(1), at::kLong);
+    out["labels"] = tra::DrawLabels(tra::Draws(0).Of(kLabelSite), lengths, tokens.size(1), model->config.max_length);
   }
   tra::WriteSafetensors(output, out);
   return 0;

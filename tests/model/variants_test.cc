@@ -135,7 +135,7 @@ TEST(Identity, QkNormMakesTheScaleOfQueriesIrrelevant) {
 
 TEST(Labels, AreSortedSubsetsAndEveryLabelIsEquallyLikely) {
   const int64_t sequences = 4000, length = 10, range = 25;
-  const at::Tensor labels = DrawLabels(sequences, length, range, 7);
+  const at::Tensor labels = DrawLabels(7, at::full({sequences}, length, at::kLong), length, range);
   EXPECT_TRUE((labels.narrow(1, 1, length - 1) > labels.narrow(1, 0, length - 1)).all().item<bool>());
   EXPECT_GE(labels.min().item<int64_t>(), 0);
   EXPECT_LT(labels.max().item<int64_t>(), range);
@@ -145,23 +145,20 @@ TEST(Labels, AreSortedSubsetsAndEveryLabelIsEquallyLikely) {
   for (int64_t label = 0; label < range; ++label) {
     EXPECT_NEAR(counts[label].item<double>(), sequences * p, 4 * sigma) << label;
   }
-  EXPECT_TRUE(DrawLabels(3, 25, 25, 1).equal(at::arange(25).expand({3, 25})));
+  EXPECT_TRUE(DrawLabels(1, at::full({3}, 25, at::kLong), 25, 25).equal(at::arange(25).expand({3, 25})));
 }
 
-TEST(Labels, DependOnTheSequenceAndTheSeedAndNotOnTheBatch) {
-  const at::Tensor all = DrawLabels(8, 20, 100, 5);
-  EXPECT_TRUE(DrawLabels(3, 20, 100, 5, 4).equal(all.narrow(0, 4, 3)));
-  EXPECT_FALSE(DrawLabels(8, 20, 100, 6).equal(all));
+TEST(Labels, DependOnTheSequenceItsLengthAndTheSeedAndNotOnTheBatch) {
+  const at::Tensor lengths = at::full({8}, 20, at::kLong);
+  const at::Tensor all = DrawLabels(5, lengths, 20, 100);
+  const at::Tensor some = DrawLabels({5, at::tensor({6, 4}, at::kLong)}, lengths.narrow(0, 0, 2), 25, 100);
+  EXPECT_TRUE(some[0].narrow(0, 0, 20).equal(all[6]));
+  EXPECT_TRUE(some[1].narrow(0, 0, 20).equal(all[4]));
+  EXPECT_FALSE(some.narrow(1, 20, 5).any().item<bool>());  // the padding
+  EXPECT_FALSE(DrawLabels(6, lengths, 20, 100).equal(all));
   EXPECT_FALSE(all[0].equal(all[1]));
-
-  const c10::NoGradGuard no_grad;
-  const auto model = SmallModel("label");
-  const at::Tensor tokens = RandomTokens(4, 30);
-  Pass pass;
-  pass.seed = 9;
-  const at::Tensor whole = model->Logits(tokens, pass);
-  pass.first_sequence = 2;
-  EXPECT_LT(MaxDifference(model->Logits(tokens.narrow(0, 2, 2), pass), whole.narrow(0, 2, 2)), 1e-5);
+  EXPECT_THROW(DrawLabels(5, lengths, 19, 100), c10::ValueError);
+  EXPECT_THROW(DrawLabels(5, lengths, 20, 19), c10::ValueError);
 }
 
 TEST(Table, UnknownNamesListTheKnownOnes) {

@@ -198,10 +198,37 @@ TEST(Dropout, DropsTheDocumentedElements) {
   const at::Tensor got = Dropout(x, 0.3, seed);
   const at::Tensor gradient = torch::autograd::grad({got.sum()}, {x})[0];
   for (int64_t i = 0; i < got.numel(); ++i) {
-    const bool dropped = ElementDropped(seed, 0.3f, static_cast<uint64_t>(i));
+    const bool dropped = ElementDropped(SequenceSeed(seed, nullptr, 0), 0.3f, static_cast<uint64_t>(i));
     EXPECT_EQ(got[i].item<float>() == 0, dropped) << i;
     EXPECT_EQ(gradient[i].item<float>() == 0, dropped) << i;
   }
+}
+
+// Forward and backward, fused and composed: the same of a sequence wherever it stands.
+TEST(Dropout, FollowsTheNumbersOfSequences) {
+  const std::vector<std::function<at::Tensor(const at::Tensor&, const Draws&)>> ops = {
+      [](const at::Tensor& x, const Draws& draws) { return Dropout(x, 0.3, draws); },
+      [](const at::Tensor& x, const Draws& draws) { return SwiGlu(x, 0.3, draws); }};
+  at::manual_seed(6);
+  for (const at::ScalarType dtype : {at::kFloat, at::kDouble}) {
+    const at::Tensor x = at::randn({3, 20, 18}, dtype);
+    const auto run = [&](const auto& op, const at::Tensor& in, const Draws& draws) {
+      const at::Tensor leaf = in.clone().set_requires_grad(true);
+      const at::Tensor out = op(leaf, draws);
+      return std::vector<at::Tensor>{out.detach(), torch::autograd::grad({out.sum()}, {leaf})[0]};
+    };
+    for (const auto& op : ops) {
+      const auto all = run(op, x, {5, at::tensor({4, 1, 8}, at::kLong)});
+      const auto some = run(op, x.narrow(0, 1, 2), {5, at::tensor({1, 8}, at::kLong)});
+      const auto others = run(op, x.narrow(0, 1, 2), {5, at::tensor({2, 8}, at::kLong)});
+      for (size_t i = 0; i < all.size(); ++i) {
+        EXPECT_TRUE(all[i].narrow(0, 1, 2).equal(some[i])) << dtype << i;
+        EXPECT_FALSE(some[i][0].equal(others[i][0])) << dtype << i;
+        EXPECT_TRUE(some[i][1].equal(others[i][1])) << dtype << i;
+      }
+    }
+  }
+  ExpectError("must be contiguous int64 [3]", [] { Dropout(at::randn({3, 4}), 0.5, {1, at::arange(2)}); });
 }
 
 TEST(Dropout, OfNothingIsTheInput) {

@@ -21,8 +21,9 @@ std::map<uint64_t, Row> RowsOf(const Batch& batch, const ExampleSource& source) 
     EXPECT_EQ(part.targets.size(), part.tokens.size());
     EXPECT_EQ(part.indices.size(), static_cast<size_t>(part.rows));
     for (int64_t row = 0; row < part.rows; ++row) {
-      const uint64_t index = part.indices[static_cast<size_t>(row)];
+      const auto index = static_cast<uint64_t>(part.indices[static_cast<size_t>(row)]);
       const auto length = static_cast<ptrdiff_t>(source.At(index).tokens.size()) - 1;
+      EXPECT_EQ(part.lengths[static_cast<size_t>(row)], length);
       const auto tokens = part.tokens.begin() + row * part.columns, targets = part.targets.begin() + row * part.columns;
       EXPECT_TRUE(std::all_of(tokens + length, tokens + part.columns, [](int64_t token) { return token == kPad; }));
       EXPECT_TRUE(

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "tra/eval/part_tensors.h"
 #include "tra/model/evaluation_mode.h"
-#include "tra/tasks/batch.h"
 #include "tra/text/windows.h"
 
 namespace tra {
@@ -20,14 +20,10 @@ void RequireFinite(double loss, const std::string& where) {
   }
 }
 
-PositionLosses Losses(Decoder& model, std::vector<int64_t>& tokens, std::vector<int64_t>& targets, int64_t rows,
-                      int64_t columns, int64_t first_sequence) {
-  const auto matrix = [&](std::vector<int64_t>& data) {
-    return at::from_blob(data.data(), {rows, columns}, at::kLong);
-  };
-  Pass pass;
-  pass.first_sequence = first_sequence;
-  return TokenLosses(model.Hidden(matrix(tokens), pass), model.Head(), matrix(targets));
+PositionLosses Losses(Decoder& model, BatchPart& part) {
+  constexpr uint64_t kSeed = 0;  // of labels, the same for all models
+  const PartTensors view = ViewPart(part, kSeed);
+  return TokenLosses(model.Hidden(view.tokens, view.pass), model.Head(), view.targets);
 }
 
 // Positions 0, 1, 2..3, 4..7, ...
@@ -50,10 +46,8 @@ std::vector<ExampleScore> ScoreExamples(Decoder& model, const ExampleSource& sou
   for (int64_t done = 0; done < count; done += kChunk) {
     const uint64_t begin = first + static_cast<uint64_t>(done);
     Batch batch = MakeBatch(source, begin, std::min(kChunk, count - done), options);
-    auto sequence = static_cast<int64_t>(begin);
     for (BatchPart& part : batch.parts) {
-      const PositionLosses result = Losses(model, part.tokens, part.targets, part.rows, part.columns, sequence);
-      sequence += part.rows;
+      const PositionLosses result = Losses(model, part);
       const at::Tensor losses = result.losses.contiguous(), correct = result.correct.contiguous();
       const auto* loss = losses.data_ptr<double>();
       const auto* right = correct.data_ptr<bool>();
@@ -86,34 +80,33 @@ TextScore ScoreText(Decoder& model, const TokenFile& tokens, int64_t window, int
   score.bucket_loss.assign(score.bucket_tokens.size(), 0.0);
   for (int64_t next = range.first; next < range.end;) {
     // Rows of one length: only the last window may be shorter.
-    std::vector<EvalWindow> rows;
-    for (; next < range.end && static_cast<int64_t>(rows.size()) < most_rows; next += range.every) {
+    BatchPart part;
+    const int64_t first_token = GetEvalWindow(tokens.Size(), window, stride, next).begin;
+    for (; next < range.end && part.rows < most_rows; next += range.every) {
       const EvalWindow each = GetEvalWindow(tokens.Size(), window, stride, next);
-      if (!rows.empty() && each.length != rows[0].length) break;
-      rows.push_back(each);
+      if (part.rows > 0 && each.length != part.columns) break;
+      ++part.rows;
+      part.columns = each.length;
+      part.indices.push_back(next);
+      part.lengths.push_back(each.length);
+      std::vector<int64_t> ids(static_cast<size_t>(each.length) + 1);
+      tokens.Read(each.begin, each.length + 1, ids.data());
+      part.tokens.insert(part.tokens.end(), ids.begin(), ids.end() - 1);
+      std::fill(ids.begin() + 1, ids.begin() + 1 + each.first_scored, kUnsupervised);
+      part.targets.insert(part.targets.end(), ids.begin() + 1, ids.end());
     }
-    const int64_t columns = rows[0].length;
-    std::vector<int64_t> inputs, targets;
-    for (const EvalWindow& row : rows) {
-      std::vector<int64_t> ids(static_cast<size_t>(columns) + 1);
-      tokens.Read(row.begin, columns + 1, ids.data());
-      inputs.insert(inputs.end(), ids.begin(), ids.end() - 1);
-      std::fill(ids.begin() + 1, ids.begin() + 1 + row.first_scored, kUnsupervised);
-      targets.insert(targets.end(), ids.begin() + 1, ids.end());
-    }
-    const PositionLosses result =
-        Losses(model, inputs, targets, static_cast<int64_t>(rows.size()), columns, rows[0].begin);
+    const PositionLosses result = Losses(model, part);
     const at::Tensor losses = result.losses.contiguous();
     const auto* loss = losses.data_ptr<double>();
-    for (size_t at = 0; at < targets.size(); ++at) {
-      if (targets[at] == kUnsupervised) continue;
-      const size_t bucket = BucketOf(static_cast<int64_t>(at) % columns);
+    for (size_t at = 0; at < part.targets.size(); ++at) {
+      if (part.targets[at] == kUnsupervised) continue;
+      const size_t bucket = BucketOf(static_cast<int64_t>(at) % part.columns);
       ++score.tokens;
       score.loss += loss[at];
       ++score.bucket_tokens[bucket];
       score.bucket_loss[bucket] += loss[at];
     }
-    RequireFinite(score.loss, "token " + std::to_string(rows[0].begin));
+    RequireFinite(score.loss, "token " + std::to_string(first_token));
   }
   return score;
 }

@@ -361,7 +361,8 @@ class Backward {
     if (drop_below_ == 0) return nullptr;
     auto* bits = reinterpret_cast<uint32_t*>(scratch.bits.get());
     const size_t aligned = begin / kKeysPerPhilox * kKeysPerPhilox;
-    DropoutBitsTile(options_.seed, batch * shape_.heads + head, first_position, aligned, begin + rows - aligned, bits);
+    DropoutBitsTile(SequenceSeed(options_.seed, options_.sequences, batch), head, first_position, aligned,
+                    begin + rows - aligned, bits);
     return bits + (begin - aligned) * kTile;
   }
 

@@ -63,7 +63,7 @@ double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 struct Head {
   const AttentionShape& shape;
   const AttentionOptions& options;
-  size_t index;                      // batch * heads + head
+  size_t batch, head;
   std::vector<Vector> q, k;          // normalised
   std::vector<Vector> raw_q, raw_k;  // as given
   std::vector<Vector> own;  // the rule's input: of each query, each key, or (kDistance) the table as one vector
@@ -73,6 +73,7 @@ struct Head {
 
   Row Attend(size_t i) const {
     const size_t position = shape.keys - shape.queries + i;
+    const uint64_t seed = SequenceSeed(options.seed, options.sequences, batch);
     const bool threshold = options.rule == ScoreRule::kThreshold;
     const DropoutOn dropout = options.dropout_p > 0 ? options.dropout_on : DropoutOn::kNone;
     Row row{std::vector<uint8_t>(shape.keys),
@@ -114,7 +115,7 @@ struct Head {
           logit[j] += (1 - at.weight) * own[i][at.low] + at.weight * own[i][at.high];
           break;
       }
-      if (dropout != DropoutOn::kNone) row.dropped[j] = Dropped(options.seed, options.dropout_p, index, position, j);
+      if (dropout != DropoutOn::kNone) row.dropped[j] = Dropped(seed, options.dropout_p, head, position, j);
       if (dropout == DropoutOn::kLogits) logit[j] = row.dropped[j] ? 0 : logit[j] * KeepScale();
       if (!(logit[j] <= largest)) largest = logit[j];
     }
@@ -151,8 +152,8 @@ template <typename Args>
 Head MakeHead(const Args& args, const AttentionOptions& options, const uint8_t* keep, size_t b, size_t h) {
   const AttentionShape& shape = args.shape;
   const size_t index = b * shape.heads + h;
-  Head head{
-      shape, options, index, {}, {}, {}, {}, {}, keep == nullptr ? nullptr : keep + index * shape.queries * shape.keys};
+  Head head{shape, options, b,  h,  {},
+            {},    {},      {}, {}, keep == nullptr ? nullptr : keep + index * shape.queries * shape.keys};
   for (size_t i = 0; i < shape.queries; ++i) {
     head.q.push_back(Normalise(args.q(b, h, i), shape.width, options));
     head.raw_q.emplace_back(args.q(b, h, i), args.q(b, h, i) + shape.width);
@@ -185,7 +186,7 @@ void ForwardHead(const ForwardArgs<T>& args, const Head& head, size_t b, size_t 
       for (size_t c = 0; c < shape.value_width; ++c) out[c] += head.Mix(row, j) * args.v(b, h, j)[c];
     }
     std::copy(out.begin(), out.end(), args.out(b, h, i));
-    const size_t at = head.index * shape.queries + i;
+    const size_t at = (b * shape.heads + h) * shape.queries + i;
     if (args.log2_sum != nullptr) args.log2_sum[at] = static_cast<T>(row.log2_sum);
     if (args.first_key != nullptr) args.first_key[at] = 0;
   }

@@ -1,4 +1,4 @@
-// The dropout mask of flat arrays as factors to multiply with.
+// The dropout mask of sequences of elements as factors to multiply with.
 #include "tra/kernels/dropout.h"
 
 #if defined(TRA_KERNELS_DROPOUT_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -20,11 +20,15 @@ namespace HWY_NAMESPACE {
 // One for each task: it keeps the factors of the block that the walk is in.
 class DropoutFactors {
  public:
-  explicit DropoutFactors(const DropoutOptions& options)
-      : seed_(options.seed), threshold_(DropoutThreshold(options.p)), keep_scale_(1.0f / (1.0f - options.p)) {}
+  // Of an array of so many elements.
+  DropoutFactors(const DropoutOptions& options, size_t elements)
+      : options_(options),
+        size_(elements / options.count),
+        threshold_(DropoutThreshold(options.p)),
+        keep_scale_(1.0f / (1.0f - options.p)) {}
 
-  // body(c, access, factors) for all c of ForEachVector(n), where factors belong to elements first + c, ...
-  // Without dropout they are 1.
+  // body(c, access, factors) for all c of ForEachVector(n), where factors belong to elements first + c, ... of the
+  // array. Without dropout they are 1.
   template <typename Body>
   HWY_INLINE void ForEach(size_t first, size_t n, const Body& body) {
     const DF df;
@@ -33,9 +37,10 @@ class DropoutFactors {
       return;
     }
     for (size_t done = 0; done < n;) {
-      const size_t in_block = (first + done) % kDropoutBlock;
-      const size_t count = std::min(n - done, kDropoutBlock - in_block);
-      Fill((first + done) / kDropoutBlock);
+      const size_t row = (first + done) / size_, element = (first + done) % size_;
+      const size_t in_block = element % kDropoutBlock;
+      const size_t count = std::min({n - done, kDropoutBlock - in_block, size_ - element});
+      Fill(row, element / kDropoutBlock);
       ForEachVector(count, [&](size_t c, const auto& access)
                                HWY_ATTR { body(done + c, access, hn::LoadU(df, factors_ + in_block + c)); });
       done += count;
@@ -43,8 +48,10 @@ class DropoutFactors {
   }
 
  private:
-  HWY_INLINE void Fill(size_t block) {
-    if (block == block_) return;
+  HWY_INLINE void Fill(size_t row, size_t block) {
+    if (row == row_ && block == block_) return;
+    if (row != row_) seed_ = SequenceSeed(options_.seed, options_.sequences, row);
+    row_ = row;
     block_ = block;
     const DU du;
     const DF df;
@@ -74,10 +81,12 @@ class DropoutFactors {
 
   // A partial vector at the end of the block is loaded whole.
   HWY_ALIGN float factors_[kDropoutBlock + kDropoutLanes] = {};
-  uint64_t seed_;
-  uint32_t threshold_;
-  float keep_scale_;
-  size_t block_ = ~size_t{0};
+  const DropoutOptions options_;
+  const size_t size_;  // elements of a sequence
+  const uint32_t threshold_;
+  const float keep_scale_;
+  size_t row_ = ~size_t{0}, block_ = 0;  // whose factors are there
+  uint64_t seed_ = 0;                    // of the sequence
 };
 
 }  // namespace HWY_NAMESPACE

@@ -22,7 +22,7 @@ constexpr size_t kElementsPerTask = 128 * kDropoutBlock;
 void RunDropout(const float* x, size_t n, const DropoutOptions& options, float* out, Parallel& parallel) {
   parallel.Run(DivideUp(n, kElementsPerTask), [&](size_t task, size_t /*worker*/) HWY_ATTR {
     const size_t first = task * kElementsPerTask;
-    DropoutFactors dropout(options);
+    DropoutFactors dropout(options, n);
     dropout.ForEach(first, std::min(kElementsPerTask, n - first),
                     [&](size_t c, const auto& access, VF factor)
                         HWY_ATTR { access.Store(hn::Mul(access.Load(x + first + c), factor), out + first + c); });
@@ -37,14 +37,18 @@ HWY_AFTER_NAMESPACE();
 namespace tra {
 HWY_EXPORT(RunDropout);
 
-void CheckDropout(const DropoutOptions& options) {
+void CheckDropout(const DropoutOptions& options, size_t elements) {
   if (!(options.p >= 0.0f && options.p < 1.0f)) {
     throw std::invalid_argument("dropout: p must be in [0, 1), got " + std::to_string(options.p));
+  }
+  if (options.count == 0 || elements % options.count != 0) {
+    throw std::invalid_argument("dropout: " + std::to_string(elements) + " elements are not those of " +
+                                std::to_string(options.count) + " sequences of the same size");
   }
 }
 
 void ApplyDropout(const float* x, size_t n, const DropoutOptions& options, float* out, Parallel& parallel) {
-  CheckDropout(options);
+  CheckDropout(options, n);
   HWY_DYNAMIC_DISPATCH(RunDropout)(x, n, options, out, parallel);
 }
 

@@ -1,5 +1,5 @@
-// Dropout of a flat array. The mask is a pure function of the seed and the element's index (philox.h), so that the
-// backward makes it again and nothing stores it.
+// Dropout of the elements of sequences. The mask is a pure function of the seed, the sequence's number and the
+// element's index in the sequence (philox.h), so that the backward makes it again and nothing stores it.
 #ifndef TRA_KERNELS_DROPOUT_H_
 #define TRA_KERNELS_DROPOUT_H_
 
@@ -13,10 +13,13 @@ namespace tra {
 struct DropoutOptions {
   float p = 0.0f;  // in [0, 1), counted in steps of 2^-16
   uint64_t seed = 0;
+  // The array holds so many sequences of the same size, one after the other.
+  size_t count = 1;
+  const int64_t* sequences = nullptr;  // [count] their numbers; null: 0, 1, 2, ...
 };
 
-// Throws std::invalid_argument unless p is in [0, 1).
-void CheckDropout(const DropoutOptions& options);
+// Throws std::invalid_argument unless p is in [0, 1) and `elements` are those of whole sequences.
+void CheckDropout(const DropoutOptions& options, size_t elements);
 
 // out[i] = x[i] * (0 where element i is dropped, 1 / (1 - p) elsewhere). A dropped NaN stays NaN: none is swallowed.
 // The gradient is the same function of the gradient.

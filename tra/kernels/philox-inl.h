@@ -54,9 +54,9 @@ HWY_INLINE void PhiloxRounds(uint64_t seed, VU (&words)[4][kVectors]) {
   }
 }
 
-// bits[r * kTile + lane] = DropoutBits(seed, head_index, position + lane, first_key + r) for r in [0, rows).
+// bits[r * kTile + lane] = DropoutBits(seed, head, position + lane, first_key + r) for r in [0, rows).
 // first_key is a multiple of kKeysPerPhilox; rows are rounded up to one.
-HWY_INLINE void DropoutBitsTile(uint64_t seed, size_t head_index, size_t position, size_t first_key, size_t rows,
+HWY_INLINE void DropoutBitsTile(uint64_t seed, size_t head, size_t position, size_t first_key, size_t rows,
                                 uint32_t* HWY_RESTRICT bits) {
   const DU du;
   for (size_t v = 0; v < kVecs; ++v) {
@@ -64,7 +64,7 @@ HWY_INLINE void DropoutBitsTile(uint64_t seed, size_t head_index, size_t positio
     for (size_t r = 0; r < rows; r += kKeysPerPhilox) {
       VU words[4][1] = {{positions},
                         {hn::Set(du, static_cast<uint32_t>((first_key + r) / kKeysPerPhilox))},
-                        {hn::Set(du, static_cast<uint32_t>(head_index))},
+                        {hn::Set(du, static_cast<uint32_t>(head))},
                         {hn::Zero(du)}};
       PhiloxRounds(seed, words);
       const VU half = hn::Set(du, 0xFFFFu);

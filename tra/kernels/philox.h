@@ -28,15 +28,30 @@ inline std::array<uint32_t, 4> Philox(std::array<uint32_t, 4> counter, std::arra
   return counter;
 }
 
+// A seed for part `which` of what `seed` is the seed of.
+inline uint64_t SeedOf(uint64_t seed, uint64_t which) {
+  constexpr uint32_t kSeeds = 2;  // keeps these draws apart from those of dropout under the same seed
+  const std::array<uint32_t, 4> words =
+      Philox({static_cast<uint32_t>(which), static_cast<uint32_t>(which >> 32), 0, kSeeds},
+             {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
+  return words[0] | static_cast<uint64_t>(words[1]) << 32;
+}
+
+// The seed of a batch's sequence, by its number: what is drawn for a sequence does not depend on where in which batch
+// it is computed. Without numbers they count from 0.
+inline uint64_t SequenceSeed(uint64_t seed, const int64_t* sequences, size_t row) {
+  return SeedOf(seed, sequences == nullptr ? row : static_cast<uint64_t>(sequences[row]));
+}
+
 // One Philox call decides eight neighbouring keys with 16 bits each.
 constexpr size_t kKeysPerPhilox = 8;
 
-// (query position, key / 8, batch * heads + head, 0) is the counter; key 2w + half takes that half of word w.
-inline uint32_t DropoutBits(uint64_t seed, size_t head_index, size_t position, size_t key) {
-  const std::array<uint32_t, 4> words =
-      Philox({static_cast<uint32_t>(position), static_cast<uint32_t>(key / kKeysPerPhilox),
-              static_cast<uint32_t>(head_index), 0},
-             {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
+// Of one sequence, whose seed this is. (query position, key / 8, head, 0) is the counter; key 2w + half takes that half
+// of word w.
+inline uint32_t DropoutBits(uint64_t seed, size_t head, size_t position, size_t key) {
+  const std::array<uint32_t, 4> words = Philox(
+      {static_cast<uint32_t>(position), static_cast<uint32_t>(key / kKeysPerPhilox), static_cast<uint32_t>(head), 0},
+      {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
   return (words[(key % kKeysPerPhilox) / 2] >> (16 * (key % 2))) & 0xFFFFu;
 }
 
@@ -47,11 +62,11 @@ inline uint32_t DropoutThreshold(float p) {
   return threshold == 0 ? 1 : threshold;
 }
 
-inline bool Dropped(uint64_t seed, float p, size_t head_index, size_t position, size_t key) {
-  return DropoutBits(seed, head_index, position, key) < DropoutThreshold(p);
+inline bool Dropped(uint64_t seed, float p, size_t head, size_t position, size_t key) {
+  return DropoutBits(seed, head, position, key) < DropoutThreshold(p);
 }
 
-// Dropout of the elements of a flat array, for everything but attention. Sixteen neighbouring Philox calls decide a
+// Dropout of the elements of a sequence, for everything but attention. Sixteen neighbouring Philox calls decide a
 // block: draw d of lane l is element 16 d + l, so that vectors of up to sixteen lanes need no shuffles.
 constexpr size_t kDropoutLanes = 16;
 constexpr size_t kDropoutBlock = 8 * kDropoutLanes;

@@ -31,7 +31,7 @@ template <typename Body>
 void ForEachRow(const SwiGluShape& shape, const DropoutOptions& options, Parallel& parallel, const Body& body) {
   const size_t rows_per_task = DivideUp(16384, std::max<size_t>(1, shape.width));
   parallel.Run(DivideUp(shape.rows, rows_per_task), [&](size_t task, size_t /*worker*/) HWY_ATTR {
-    DropoutFactors dropout(options);
+    DropoutFactors dropout(options, shape.rows * shape.width);
     const size_t first = task * rows_per_task;
     for (size_t row = first; row < std::min(first + rows_per_task, shape.rows); ++row) body(row, dropout);
   });
@@ -81,12 +81,12 @@ HWY_EXPORT(RunSwiGluForward);
 HWY_EXPORT(RunSwiGluBackward);
 
 void SwiGluForward(const SwiGluForwardArgs<float>& args, Parallel& parallel) {
-  CheckDropout(args.dropout);
+  CheckDropout(args.dropout, args.shape.rows * args.shape.width);
   HWY_DYNAMIC_DISPATCH(RunSwiGluForward)(args, parallel);
 }
 
 void SwiGluBackward(const SwiGluBackwardArgs<float>& args, Parallel& parallel) {
-  CheckDropout(args.dropout);
+  CheckDropout(args.dropout, args.shape.rows * args.shape.width);
   HWY_DYNAMIC_DISPATCH(RunSwiGluBackward)(args, parallel);
 }
 

@@ -2,7 +2,7 @@
 //
 //   out = up * silu(gate) * dropout,  silu(g) = g / (1 + exp(-g))
 //
-// The dropout mask is that of ApplyDropout (dropout.h) on the flat output. All tensors are contiguous.
+// The dropout mask is that of ApplyDropout (dropout.h) on the output. All tensors are contiguous.
 #ifndef TRA_KERNELS_SWIGLU_H_
 #define TRA_KERNELS_SWIGLU_H_
 

@@ -8,21 +8,23 @@ namespace {
 
 double Sigmoid(double g) { return 1 / (1 + std::exp(-g)); }
 
-double Factor(const DropoutOptions& options, size_t element) {
-  return ElementDropped(options.seed, options.p, element) ? 0 : 1 / (1 - static_cast<double>(options.p));
+double Factor(const DropoutOptions& options, const SwiGluShape& shape, size_t element) {
+  const size_t size = shape.rows * shape.width / options.count;
+  const uint64_t seed = SequenceSeed(options.seed, options.sequences, element / size);
+  return ElementDropped(seed, options.p, element % size) ? 0 : 1 / (1 - static_cast<double>(options.p));
 }
 
 }  // namespace
 
 void SwiGluForwardReference(const SwiGluForwardArgs<double>& args) {
-  CheckDropout(args.dropout);
+  CheckDropout(args.dropout, args.shape.rows * args.shape.width);
   const size_t width = args.shape.width;
   for (size_t row = 0; row < args.shape.rows; ++row) {
     const double* up = args.x + 2 * row * width;
     const double* gate = up + width;
     for (size_t c = 0; c < width; ++c) {
       const size_t element = row * width + c;
-      args.out[element] = up[c] * gate[c] * Sigmoid(gate[c]) * Factor(args.dropout, element);
+      args.out[element] = up[c] * gate[c] * Sigmoid(gate[c]) * Factor(args.dropout, args.shape, element);
     }
   }
 }
@@ -30,7 +32,7 @@ void SwiGluForwardReference(const SwiGluForwardArgs<double>& args) {
 // forward: out = up * g * s, s = sigmoid(g), ds/dg = s (1 - s)
 // so: d_up = d_out * g * s, d_gate = d_out * up * (s + g s (1 - s)) = d_out * up * s * (1 + g (1 - s))
 void SwiGluBackwardReference(const SwiGluBackwardArgs<double>& args) {
-  CheckDropout(args.dropout);
+  CheckDropout(args.dropout, args.shape.rows * args.shape.width);
   const size_t width = args.shape.width;
   for (size_t row = 0; row < args.shape.rows; ++row) {
     const double* up = args.x + 2 * row * width;
@@ -39,7 +41,7 @@ void SwiGluBackwardReference(const SwiGluBackwardArgs<double>& args) {
     double* d_gate = d_up + width;
     for (size_t c = 0; c < width; ++c) {
       const size_t element = row * width + c;
-      const double d = args.d_out[element] * Factor(args.dropout, element);
+      const double d = args.d_out[element] * Factor(args.dropout, args.shape, element);
       const double g = gate[c], s = Sigmoid(g);
       d_up[c] = d * g * s;
       d_gate[c] = d * up[c] * s * (1 + g * (1 - s));

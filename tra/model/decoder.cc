@@ -29,8 +29,8 @@ class Mlp : public torch::nn::Module {
         up_(register_module("up", std::make_shared<Linear>(config.width, 4 * config.width, true, random))),
         down_(register_module("down", std::make_shared<Linear>(2 * config.width, config.width, true, random))) {}
 
-  at::Tensor Forward(const at::Tensor& x, uint64_t seed) {
-    return (*down_)(SwiGlu((*up_)(x), is_training() ? dropout_ : 0.0, seed));
+  at::Tensor Forward(const at::Tensor& x, const Draws& draws) {
+    return (*down_)(SwiGlu((*up_)(x), is_training() ? dropout_ : 0.0, draws));
   }
 
  private:
@@ -83,16 +83,18 @@ at::Tensor Decoder::Embed(const at::Tensor& tokens, const Pass& pass) {
       x = x + positions_.narrow(0, first, length);
       break;
     case Positions::kLabel: {
-      const uint64_t seed = SeedOf(pass.seed, kLabelSite);
+      const Draws draws = pass.draws.Of(kLabelSite);
       // The labels of a sequence are spread over its whole length, so a cache draws them for all it may come to hold.
       if (pass.cache == nullptr) {
-        x = x +
-            at::embedding(positions_, DrawLabels(tokens.size(0), length, config.max_length, seed, pass.first_sequence));
+        const at::Tensor lengths =
+            pass.lengths.defined() ? pass.lengths : at::full({tokens.size(0)}, length, at::kLong);
+        x = x + at::embedding(positions_, DrawLabels(draws, lengths, length, config.max_length));
         break;
       }
       at::Tensor& labels = pass.cache->labels;
       if (!labels.defined()) {
-        labels = DrawLabels(tokens.size(0), pass.cache->capacity, config.max_length, seed, pass.first_sequence);
+        const int64_t capacity = pass.cache->capacity;
+        labels = DrawLabels(draws, at::full({tokens.size(0)}, capacity, at::kLong), capacity, config.max_length);
       }
       TORCH_CHECK(first + length <= labels.size(1), "cache: it holds ", labels.size(1), " positions, ", first + length,
                   " needed; make it larger");
@@ -100,12 +102,14 @@ at::Tensor Decoder::Embed(const at::Tensor& tokens, const Pass& pass) {
       break;
     }
   }
-  return is_training() ? Dropout(x, config.embedding_dropout, SeedOf(pass.seed, kEmbeddingSite)) : x;
+  return is_training() ? Dropout(x, config.embedding_dropout, pass.draws.Of(kEmbeddingSite)) : x;
 }
 
-at::Tensor Decoder::Hidden(const at::Tensor& tokens, const Pass& pass) {
+at::Tensor Decoder::Hidden(const at::Tensor& tokens, const Pass& pass_in) {
   TORCH_CHECK_VALUE(tokens.dim() == 2 && tokens.scalar_type() == at::kLong,
                     "model: tokens must be int64 [batch, position], got ", tokens.scalar_type(), " ", tokens.sizes());
+  Pass pass = pass_in;
+  if (!pass.draws.sequences.defined()) pass.draws.sequences = at::arange(tokens.size(0));
   TORCH_CHECK(pass.cache == nullptr || !c10::GradMode::is_enabled(),
               "model: a cache is for inference and keeps no gradients: use NoGradGuard");
   TORCH_CHECK(pass.cache == nullptr || !is_training(), "model: a cache is for inference, without dropout: call eval()");
@@ -124,10 +128,10 @@ at::Tensor Decoder::Hidden(const at::Tensor& tokens, const Pass& pass) {
   };
   for (size_t i = 0; i < layers_.size(); ++i) {
     Layer& layer = *layers_[i];
-    const uint64_t seed = SeedOf(pass.seed, kFirstLayerSite + i);
+    const Draws draws = pass.draws.Of(kFirstLayerSite + i);
     LayerCache* cache = pass.cache == nullptr ? nullptr : &pass.cache->layers[i];
-    add(layer.attention->Forward(x, first, SeedOf(seed, 0), cache), layer.mlp_norm);
-    add(layer.mlp->Forward(x, SeedOf(seed, 1)), i + 1 < layers_.size() ? layers_[i + 1]->attention_norm : norm_);
+    add(layer.attention->Forward(x, first, draws.Of(0), cache), layer.mlp_norm);
+    add(layer.mlp->Forward(x, draws.Of(1)), i + 1 < layers_.size() ? layers_[i + 1]->attention_norm : norm_);
   }
   if (pass.cache != nullptr) pass.cache->length += tokens.size(1);
   return x;

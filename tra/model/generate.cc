@@ -94,8 +94,7 @@ at::Tensor Generate(Decoder& model, const at::Tensor& prompt, const GenerateOpti
   at::Tensor next = prompt;
   for (int64_t at = length; at < length + options.new_tokens; ++at) {
     Pass pass;
-    pass.seed = options.sampling.seed;
-    pass.first_sequence = options.first_sequence;
+    pass.draws = {options.sampling.seed, at::arange(options.first_sequence, options.first_sequence + batch)};
     pass.cache = &cache;
     const at::Tensor hidden = model.Hidden(next, pass).select(1, next.size(1) - 1);          // [B,E]
     const at::Tensor logits = at::linear(hidden, model.Head()).to(at::kFloat).contiguous();  // [B,V]

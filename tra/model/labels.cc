@@ -6,21 +6,29 @@
 
 namespace tra {
 
-at::Tensor DrawLabels(int64_t sequences, int64_t length, int64_t range, uint64_t seed, int64_t first_sequence) {
-  TORCH_CHECK_VALUE(length <= range, "label: ", length, " positions need as many labels, but there are ", range,
-                    "; set max_length to at least ", length);
-  at::Tensor labels = at::empty({sequences, length}, at::kLong);
-  auto* to = labels.data_ptr<int64_t>();
+at::Tensor DrawLabels(const Draws& draws, const at::Tensor& lengths, int64_t columns, int64_t range) {
+  TORCH_CHECK_VALUE(lengths.scalar_type() == at::kLong && lengths.dim() == 1,
+                    "label: the lengths of a batch's sequences must be int64 [batch], got ", lengths.scalar_type(), " ",
+                    lengths.sizes());
+  const int64_t rows = lengths.size(0);
+  const int64_t* numbers = SequenceNumbers("label", draws, rows);
+  at::Tensor labels = at::zeros({rows, columns}, at::kLong);
   constexpr uint32_t kLabels = 3;  // keeps these draws apart from others under the same seed
-  for (int64_t row = 0; row < sequences; ++row) {
-    const auto sequence = static_cast<uint64_t>(first_sequence + row);
+  const auto length_of = lengths.accessor<int64_t, 1>();
+  for (int64_t row = 0; row < rows; ++row) {
+    const int64_t length = length_of[row];
+    TORCH_CHECK_VALUE(length >= 0 && length <= columns, "label: a sequence of length ", length, " in ", columns,
+                      " columns");
+    TORCH_CHECK_VALUE(length <= range, "label: ", length, " positions need as many labels, but there are ", range,
+                      "; set max_length to at least ", length);
+    const uint64_t seed = SequenceSeed(draws.seed, numbers, static_cast<size_t>(row));
+    int64_t* to = labels.data_ptr<int64_t>() + row * columns;
     std::array<uint32_t, 4> words{};
     int64_t wanted = length;
     // Each candidate is taken with the probability that a random subset of the rest has it.
     for (int64_t label = 0; wanted > 0; ++label) {
       if (label % 4 == 0) {
-        words = Philox({static_cast<uint32_t>(label / 4), static_cast<uint32_t>(sequence),
-                        static_cast<uint32_t>(sequence >> 32), kLabels},
+        words = Philox({static_cast<uint32_t>(label / 4), 0, 0, kLabels},
                        {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
       }
       const auto left = static_cast<uint64_t>(range - label);

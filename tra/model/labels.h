@@ -7,11 +7,14 @@
 
 #include <cstdint>
 
+#include "tra/ops/draws.h"
+
 namespace tra {
 
-// int64 [sequences, length]: each row a sorted subset of 0..range-1, every subset equally likely. A pure function of
-// the seed and the number of the sequence, first_sequence for the first row.
-at::Tensor DrawLabels(int64_t sequences, int64_t length, int64_t range, uint64_t seed, int64_t first_sequence = 0);
+// lengths int64 [B], each at most `columns` -> int64 [B,columns]: each row a sorted subset of 0..range-1 with so many
+// members, every subset equally likely, then zeros. A row is a function of its length, the seed and the number of its
+// sequence, 0, 1, 2, ... where there are none.
+at::Tensor DrawLabels(const Draws& draws, const at::Tensor& lengths, int64_t columns, int64_t range);
 
 }  // namespace tra
 

@@ -40,6 +40,13 @@ ForwardArgs<float> Arguments(const at::Tensor& q, const at::Tensor& k, const at:
   return args;
 }
 
+// The numbers must outlive the options.
+AttentionOptions Drawing(AttentionOptions options, const Draws& draws, const at::Tensor& q) {
+  options.seed = draws.seed;
+  options.sequences = SequenceNumbers("attention", draws, q.size(0));
+  return options;
+}
+
 struct Saved {
   at::Tensor out, log2_sum, first_key;
 };
@@ -63,7 +70,7 @@ Saved RunForward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, 
 class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
  public:
   static Variable forward(AutogradContext* context, const Variable& q_in, const Variable& k_in, const Variable& v_in,
-                          const Variable& own_in, const AttentionOptions& options) {
+                          const Variable& own_in, const AttentionOptions& options, const Draws& draws) {
     const at::AutoDispatchBelowADInplaceOrView below_autograd;
     const at::Tensor q = WithAdjacentChannels(q_in), k = WithAdjacentChannels(k_in), v = WithAdjacentChannels(v_in);
     const at::Tensor own = OwnRows(own_in, options);
@@ -75,7 +82,7 @@ class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
     data["norm_eps"] = static_cast<double>(options.norm_eps);
     data["dropout_on"] = static_cast<int64_t>(options.dropout_on);
     data["dropout_p"] = static_cast<double>(options.dropout_p);
-    data["seed"] = static_cast<int64_t>(options.seed);
+    SaveDraws(*context, draws);
     data["stop_eps"] = static_cast<double>(options.stop_eps);
     return saved.out;
   }
@@ -86,13 +93,13 @@ class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
     const variable_list saved = context->get_saved_variables();
     const at::Tensor &q = saved[0], &k = saved[1], &v = saved[2], &own = saved[3];
     auto& data = context->saved_data;
-    AttentionOptions options;
+    const Draws draws = SavedDraws(*context);
+    AttentionOptions options = Drawing({}, draws, q);
     options.rule = static_cast<ScoreRule>(data["rule"].toInt());
     options.qk_norm = data["qk_norm"].toBool();
     options.norm_eps = static_cast<float>(data["norm_eps"].toDouble());
     options.dropout_on = static_cast<DropoutOn>(data["dropout_on"].toInt());
     options.dropout_p = static_cast<float>(data["dropout_p"].toDouble());
-    options.seed = static_cast<uint64_t>(data["seed"].toInt());
     options.stop_eps = static_cast<float>(data["stop_eps"].toDouble());
 
     const at::Tensor d_out = WithAdjacentChannels(grads[0]);
@@ -119,21 +126,23 @@ class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
     }
     AtenParallel parallel;
     AttentionBackward(args, options, parallel);
-    return {d_q, d_k, d_v, d_own, Variable()};
+    return {d_q, d_k, d_v, d_own, Variable(), Variable()};
   }
 };
 
 }  // namespace
 
 at::Tensor Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& own,
-                     const AttentionOptions& options) {
-  if (!OnKernels(q)) return AttentionComposed(q, k, v, own, options);
-  CheckAttention("attention", q, k, v, own, options);
+                     const AttentionOptions& options_in, const at::Tensor& sequences) {
+  if (!OnKernels(q)) return AttentionComposed(q, k, v, own, options_in, sequences);
+  CheckAttention("attention", q, k, v, own, options_in);
+  const Draws draws(options_in.seed, sequences);
+  const AttentionOptions options = Drawing(options_in, draws, q);
   const bool needs_grad = c10::GradMode::is_enabled() && (q.requires_grad() || k.requires_grad() || v.requires_grad() ||
                                                           (own.defined() && own.requires_grad()));
   if (needs_grad) {
     // LibTorch 1.13 cannot record an undefined input.
-    return AttentionFunction::apply(q, k, v, own.defined() ? own : at::empty({0}, q.options()), options);
+    return AttentionFunction::apply(q, k, v, own.defined() ? own : at::empty({0}, q.options()), options, draws);
   }
   return RunForward(WithAdjacentChannels(q), WithAdjacentChannels(k), WithAdjacentChannels(v), OwnRows(own, options),
                     options, false)

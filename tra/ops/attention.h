@@ -9,24 +9,26 @@
 #include <ATen/core/Tensor.h>
 
 #include "tra/kernels/attention.h"
+#include "tra/ops/draws.h"
 
 namespace tra {
 
 // q [B,H,Tq,d], k [B,H,Tk,d], v [B,H,Tk,dv] -> [B,H,Tq,dv]. `own` is the rule's own input (see ScoreRule), for TRA the
-// log of the gate [B,H,Tq], at most 0; undefined for kSoftmax.
+// log of the gate [B,H,Tq], at most 0; undefined for kSoftmax. `sequences` are the batch's numbers for dropout
+// (draws.h); undefined: 0, 1, 2, ...
 at::Tensor Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& own,
-                     const AttentionOptions& options);
+                     const AttentionOptions& options, const at::Tensor& sequences = {});
 
 // The same by tensor operations that hold all of [Tq, Tk]; options.stop_eps does not matter here.
 at::Tensor AttentionComposed(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& own,
-                             const AttentionOptions& options);
+                             const AttentionOptions& options, const at::Tensor& sequences = {});
 
 // A few queries against a cache of keys and values; no gradient.
 at::Tensor AttentionDecodeStep(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& own,
                                const AttentionOptions& options);
 
-// Where dropout with this seed and probability falls: bool [batch, heads, queries, keys].
-at::Tensor DropoutMask(int64_t batch, int64_t heads, int64_t queries, int64_t keys, double p, int64_t seed);
+// Where attention's dropout falls: bool [batch, heads, queries, keys].
+at::Tensor DropoutMask(int64_t batch, int64_t heads, int64_t queries, int64_t keys, double p, const Draws& draws);
 
 }  // namespace tra
 

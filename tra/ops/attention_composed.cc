@@ -66,18 +66,20 @@ at::Tensor Mix(const at::Tensor& weights, const at::Tensor& v) {
 
 }  // namespace
 
-at::Tensor DropoutMask(int64_t batch, int64_t heads, int64_t queries, int64_t keys, double p, int64_t seed) {
+at::Tensor DropoutMask(int64_t batch, int64_t heads, int64_t queries, int64_t keys, double p, const Draws& draws) {
   TORCH_CHECK_VALUE(batch >= 0 && heads >= 0 && queries >= 0 && keys >= queries,
                     "dropout_mask: need batch, heads, queries >= 0 and keys >= queries, got ", batch, ", ", heads, ", ",
                     queries, ", ", keys);
   TORCH_CHECK_VALUE(p >= 0 && p < 1, "dropout_mask: p must be in [0, 1), got ", p);
   at::Tensor mask = at::empty({batch, heads, queries, keys}, at::kBool);
+  const int64_t* sequences = SequenceNumbers("dropout_mask", draws, batch);
   bool* at = mask.data_ptr<bool>();
-  for (int64_t head = 0; head < batch * heads; ++head) {
+  for (int64_t row = 0; row < batch * heads; ++row) {
+    const uint64_t seed = SequenceSeed(draws.seed, sequences, static_cast<size_t>(row / heads));
     for (int64_t i = keys - queries; i < keys; ++i) {
       for (int64_t j = 0; j < keys; ++j) {
-        *at++ = Dropped(static_cast<uint64_t>(seed), static_cast<float>(p), static_cast<size_t>(head),
-                        static_cast<size_t>(i), static_cast<size_t>(j));
+        *at++ = Dropped(seed, static_cast<float>(p), static_cast<size_t>(row % heads), static_cast<size_t>(i),
+                        static_cast<size_t>(j));
       }
     }
   }
@@ -85,7 +87,7 @@ at::Tensor DropoutMask(int64_t batch, int64_t heads, int64_t queries, int64_t ke
 }
 
 at::Tensor AttentionComposed(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& own,
-                             const AttentionOptions& options) {
+                             const AttentionOptions& options, const at::Tensor& sequences) {
   CheckAttention("attention_composed", q, k, v, own, options);
   // Autocast would lower the products to half precision and move scores across the threshold.
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
@@ -96,7 +98,7 @@ at::Tensor AttentionComposed(const at::Tensor& q, const at::Tensor& k, const at:
   const bool drops = options.dropout_p > 0 && options.dropout_on != DropoutOn::kNone;
   const double keep_scale = 1.0 / (1.0 - static_cast<double>(options.dropout_p));
   const at::Tensor dropped =
-      drops ? DropoutMask(q.size(0), q.size(1), queries, keys, options.dropout_p, static_cast<int64_t>(options.seed))
+      drops ? DropoutMask(q.size(0), q.size(1), queries, keys, options.dropout_p, {options.seed, sequences})
                   .to(q.device())
             : at::Tensor();
 

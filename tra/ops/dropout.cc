@@ -24,27 +24,31 @@ at::Tensor RunDropout(const at::Tensor& x_in, const DropoutOptions& options) {
 
 class DropoutFunction : public torch::autograd::Function<DropoutFunction> {
  public:
-  static Variable forward(AutogradContext* context, const Variable& x, const DropoutOptions& options) {
+  static Variable forward(AutogradContext* context, const Variable& x, double p, const Draws& draws) {
     const at::AutoDispatchBelowADInplaceOrView below_autograd;
-    context->saved_data["p"] = static_cast<double>(options.p);
-    context->saved_data["seed"] = static_cast<int64_t>(options.seed);
-    return RunDropout(x, options);
+    context->saved_data["p"] = p;
+    SaveDraws(*context, draws);
+    return RunDropout(x, CheckedDropout("dropout", p, draws, x));
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
     TORCH_CHECK(!c10::GradMode::is_enabled(),
                 "dropout: the fused kernel has no second derivative; pass float64 tensors with create_graph");
-    auto& data = context->saved_data;
-    const DropoutOptions options{static_cast<float>(data["p"].toDouble()), static_cast<uint64_t>(data["seed"].toInt())};
-    return {RunDropout(grads[0], options), Variable()};
+    const Draws draws = SavedDraws(*context);
+    const double p = context->saved_data["p"].toDouble();
+    return {RunDropout(grads[0], CheckedDropout("dropout", p, draws, grads[0])), Variable(), Variable()};
   }
 };
 
 }  // namespace
 
-DropoutOptions CheckedDropout(const char* name, double p, uint64_t seed) {
-  const DropoutOptions options{static_cast<float>(p), seed};
+DropoutOptions CheckedDropout(const char* name, double p, const Draws& draws, const at::Tensor& x) {
+  DropoutOptions options{static_cast<float>(p), draws.seed};
   TORCH_CHECK_VALUE(p >= 0 && options.p < 1.0f, name, ": the dropout probability must be in [0, 1), got ", p);
+  if (draws.sequences.defined() && x.numel() > 0) {
+    options.sequences = SequenceNumbers(name, draws, x.size(0));
+    options.count = static_cast<size_t>(x.size(0));
+  }
   return options;
 }
 
@@ -55,13 +59,13 @@ at::Tensor DropoutFactorsLike(const at::Tensor& x, const DropoutOptions& options
   return kept.to(x.options()) * (1 / (1 - static_cast<double>(options.p)));
 }
 
-at::Tensor Dropout(const at::Tensor& x, double p, uint64_t seed) {
+at::Tensor Dropout(const at::Tensor& x, double p, const Draws& draws) {
   TORCH_CHECK(x.defined() && at::isFloatingType(x.scalar_type()), "dropout: x must be a floating point tensor",
               x.defined() ? c10::str(", got ", x.scalar_type()) : std::string());
-  const DropoutOptions options = CheckedDropout("dropout", p, seed);
+  const DropoutOptions options = CheckedDropout("dropout", p, draws, x);
   if (options.p == 0.0f) return x;
   if (!OnKernels(x)) return x * DropoutFactorsLike(x, options);
-  if (c10::GradMode::is_enabled() && x.requires_grad()) return DropoutFunction::apply(x, options);
+  if (c10::GradMode::is_enabled() && x.requires_grad()) return DropoutFunction::apply(x, p, draws);
   return RunDropout(x, options);
 }
 

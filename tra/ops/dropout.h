@@ -4,21 +4,21 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <cstdint>
-
 #include "tra/kernels/dropout.h"
+#include "tra/ops/draws.h"
 
 namespace tra {
 
 // x, any shape -> x with elements dropped at probability p in [0, 1) and the others grown by 1 / (1 - p). Which ones is
-// a function of the seed and of their index in x laid out contiguously: draw a new seed for every call.
-at::Tensor Dropout(const at::Tensor& x, double p, uint64_t seed);
+// a function of the seed and of their index in x laid out contiguously. With the numbers of sequences, x is [B, ...]
+// and it is a function of the seed, the number and their index in the sequence.
+at::Tensor Dropout(const at::Tensor& x, double p, const Draws& draws);
 
 // What Dropout multiplies with: 0 or 1 / (1 - p).
 at::Tensor DropoutFactorsLike(const at::Tensor& x, const DropoutOptions& options);
 
-// Refuses p outside of [0, 1).
-DropoutOptions CheckedDropout(const char* name, double p, uint64_t seed);
+// For x; refuses p outside of [0, 1) and numbers that do not fit. They must outlive the options.
+DropoutOptions CheckedDropout(const char* name, double p, const Draws& draws, const at::Tensor& x);
 
 }  // namespace tra
 

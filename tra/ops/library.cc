@@ -78,6 +78,10 @@ void DefineRule(torch::Library& library, const std::string& name, const std::str
               });
 }
 
+at::Tensor DropoutMaskOp(int64_t batch, int64_t heads, int64_t queries, int64_t keys, double p, int64_t seed) {
+  return DropoutMask(batch, heads, queries, keys, p, static_cast<uint64_t>(seed));
+}
+
 at::Tensor SwiGluOp(const at::Tensor& x, double dropout_p, int64_t seed) {
   return SwiGlu(x, dropout_p, static_cast<uint64_t>(seed));
 }
@@ -118,7 +122,7 @@ TORCH_LIBRARY(tra, library) {
   DefineRule<ScoreRule::kForget>(library, "forgetting_attention", "log_forget");
   DefineRule<ScoreRule::kDistance>(library, "distance_attention", "bias");
   DefineRule<ScoreRule::kContextual>(library, "contextual_attention", "position_logits");
-  library.def("dropout_mask(int batch, int heads, int queries, int keys, float p, int seed) -> Tensor", &DropoutMask);
+  library.def("dropout_mask(int batch, int heads, int queries, int keys, float p, int seed) -> Tensor", &DropoutMaskOp);
   library.def("rms_norm(Tensor x, Tensor gain, *, float eps=1e-06) -> Tensor", &RmsNorm);
   library.def("add_rms_norm(Tensor x, Tensor y, Tensor gain, *, float eps=1e-06) -> (Tensor, Tensor)", &AddRmsNorm);
   library.def("swiglu(Tensor x, *, float dropout_p=0.0, int seed=0) -> Tensor", &SwiGluOp);

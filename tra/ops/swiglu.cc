@@ -48,13 +48,13 @@ at::Tensor RunForward(const at::Tensor& x, const DropoutOptions& options) {
 
 class SwiGluFunction : public torch::autograd::Function<SwiGluFunction> {
  public:
-  static Variable forward(AutogradContext* context, const Variable& x_in, const DropoutOptions& options) {
+  static Variable forward(AutogradContext* context, const Variable& x_in, double p, const Draws& draws) {
     const at::AutoDispatchBelowADInplaceOrView below_autograd;
     const at::Tensor x = x_in.contiguous();
     context->save_for_backward({x});
-    context->saved_data["p"] = static_cast<double>(options.p);
-    context->saved_data["seed"] = static_cast<int64_t>(options.seed);
-    return RunForward(x, options);
+    context->saved_data["p"] = p;
+    SaveDraws(*context, draws);
+    return RunForward(x, CheckedDropout("swiglu", p, draws, x));
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
@@ -63,30 +63,30 @@ class SwiGluFunction : public torch::autograd::Function<SwiGluFunction> {
     const at::Tensor x = context->get_saved_variables()[0];
     const at::Tensor d_out = grads[0].contiguous();
     const at::Tensor d_x = at::empty(x.sizes(), x.options());
-    auto& data = context->saved_data;
+    const Draws draws = SavedDraws(*context);
     SwiGluBackwardArgs<float> args;
     args.shape = ShapeOf(x);
     args.x = x.data_ptr<float>();
-    args.dropout = {static_cast<float>(data["p"].toDouble()), static_cast<uint64_t>(data["seed"].toInt())};
+    args.dropout = CheckedDropout("swiglu", context->saved_data["p"].toDouble(), draws, x);
     args.d_out = d_out.data_ptr<float>();
     args.d_x = d_x.data_ptr<float>();
     AtenParallel parallel;
     SwiGluBackward(args, parallel);
-    return {d_x, Variable()};
+    return {d_x, Variable(), Variable()};
   }
 };
 
 }  // namespace
 
-at::Tensor SwiGlu(const at::Tensor& x, double dropout_p, uint64_t seed) {
+at::Tensor SwiGlu(const at::Tensor& x, double dropout_p, const Draws& draws) {
   TORCH_CHECK(x.defined() && at::isFloatingType(x.scalar_type()), "swiglu: x must be a floating point tensor",
               x.defined() ? c10::str(", got ", x.scalar_type()) : std::string());
   TORCH_CHECK(x.dim() >= 1 && x.size(-1) % 2 == 0,
               "swiglu: x must be [..., 2 channels], up and gate side by side; got ", x.sizes(),
               "; concatenate them with cat([up, gate], -1)");
-  const DropoutOptions options = CheckedDropout("swiglu", dropout_p, seed);
+  const DropoutOptions options = CheckedDropout("swiglu", dropout_p, draws, x);
   if (!OnKernels(x)) return Composed(x, options);
-  if (c10::GradMode::is_enabled() && x.requires_grad()) return SwiGluFunction::apply(x, options);
+  if (c10::GradMode::is_enabled() && x.requires_grad()) return SwiGluFunction::apply(x, dropout_p, draws);
   return RunForward(x.contiguous(), options);
 }
 

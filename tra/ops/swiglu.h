@@ -6,12 +6,12 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <cstdint>
+#include "tra/ops/draws.h"
 
 namespace tra {
 
-// x [..., 2F], up then gate -> [..., F] = Dropout(up * silu(gate), dropout_p, seed); the mask is that of dropout.h.
-at::Tensor SwiGlu(const at::Tensor& x, double dropout_p = 0.0, uint64_t seed = 0);
+// x [..., 2F], up then gate -> [..., F] = Dropout(up * silu(gate), dropout_p, draws); the mask is that of dropout.h.
+at::Tensor SwiGlu(const at::Tensor& x, double dropout_p = 0.0, const Draws& draws = {});
 
 }  // namespace tra
 

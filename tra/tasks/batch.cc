@@ -56,7 +56,8 @@ BatchPart MakePart(const std::vector<Example>& examples, const size_t* order, in
       tokens[at] = example.tokens[at];
       if (example.supervised[at + 1] != 0) targets[at] = example.tokens[at + 1];
     }
-    part.indices.push_back(first + order[row]);
+    part.indices.push_back(static_cast<int64_t>(first + order[row]));
+    part.lengths.push_back(Columns(example));
     part.groups.push_back(example.group);
   }
   return part;

@@ -14,10 +14,11 @@ constexpr int64_t kUnsupervised = -100;  // the target of a position without an 
 // Sequences of like length, padded on the right.
 struct BatchPart {
   int64_t rows = 0, columns = 0;
-  std::vector<int64_t> tokens;    // [rows, columns]
-  std::vector<int64_t> targets;   // [rows, columns] the next token where that is an answer, else kUnsupervised
-  std::vector<uint64_t> indices;  // [rows] of the examples
-  std::vector<int32_t> groups;    // [rows] of the examples
+  std::vector<int64_t> tokens;   // [rows, columns]
+  std::vector<int64_t> targets;  // [rows, columns] the next token where that is an answer, else kUnsupervised
+  std::vector<int64_t> indices;  // [rows] numbers of the examples
+  std::vector<int64_t> lengths;  // [rows] without the padding
+  std::vector<int32_t> groups;   // [rows] of the examples
 };
 
 // Parts, not one rectangle: a step sees examples of all lengths, as they come, and yet computes little padding. Losses

@@ -8,8 +8,8 @@
 #include <stdexcept>
 
 #include "tra/eval/evaluate.h"
+#include "tra/eval/part_tensors.h"
 #include "tra/eval/scores.h"
-#include "tra/kernels/philox.h"
 #include "tra/model/decoder.h"
 #include "tra/ops/adamw.h"
 #include "tra/ops/error_message.h"
@@ -23,16 +23,6 @@
 
 namespace tra {
 namespace {
-
-// Dropout and labels of a part of a step's batch.
-uint64_t PassSeed(uint64_t seed, int64_t step, int rank, size_t part) {
-  constexpr uint32_t kTraining = 6;  // keeps these draws apart from others under the same seed
-  const auto words =
-      Philox({static_cast<uint32_t>(rank) << 16 | static_cast<uint32_t>(part), static_cast<uint32_t>(step),
-              static_cast<uint32_t>(static_cast<uint64_t>(step) >> 32), kTraining},
-             {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
-  return static_cast<uint64_t>(words[0]) << 32 | words[1];
-}
 
 // The optimiser's groups, and the names of their parameters in the same order.
 struct Parameters {
@@ -156,18 +146,11 @@ class Trainer {
     Batch batch;
     if (share.count > 0) batch = MakeBatch(data_.Train(), static_cast<uint64_t>(first), share.count, options);
     double loss = 0, correct = 0;
-    int64_t sequence = first;
-    for (size_t i = 0; i < batch.parts.size(); ++i) {
-      BatchPart& part = batch.parts[i];
-      const auto matrix = [&](std::vector<int64_t>& values) {
-        return at::from_blob(values.data(), {part.rows, part.columns}, at::kLong);
-      };
-      Pass pass;
-      pass.seed = PassSeed(train.seed, step, replicas_.rank(), i);
-      pass.first_sequence = sequence;
-      sequence += part.rows;
-      const CrossEntropySum sum = model_.Loss(matrix(part.tokens), matrix(part.targets), pass);
-      if (i + 1 == batch.parts.size()) replicas_.BeginLastBackward();
+    for (BatchPart& part : batch.parts) {
+      // No example comes twice, so its number stands for the step as well.
+      const PartTensors view = ViewPart(part, train.seed);
+      const CrossEntropySum sum = model_.Loss(view.tokens, view.targets, view.pass);
+      if (&part == &batch.parts.back()) replicas_.BeginLastBackward();
       sum.loss.backward();
       loss += sum.loss.item<double>();
       correct += static_cast<double>(sum.correct);

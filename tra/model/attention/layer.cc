@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 
 #include "tra/model/attention/variants.h"
-#include "tra/model/init.h"
 #include "tra/ops/project.h"
 
 namespace tra {
@@ -28,14 +27,14 @@ at::Tensor AttentionLayer::Heads(const at::Tensor& x, int64_t heads) {
   return x.view({x.size(0), x.size(1), heads, x.size(2) / heads}).transpose(1, 2);
 }
 
-at::Tensor AttentionLayer::Forward(const at::Tensor& x, int64_t first_position, uint64_t seed, LayerCache* cache) {
+at::Tensor AttentionLayer::Forward(const at::Tensor& x, int64_t first_position, const Draws& draws, LayerCache* cache) {
   std::vector<at::Tensor> weights, biases;
   for (const std::shared_ptr<Linear>& each : projections_) {
     weights.push_back(each->weight);
     biases.push_back(each->bias);
   }
   const std::vector<at::Tensor> y = Project(x, weights, biases);
-  const AttentionCall call = {y[0], y[1], y[2], {y.begin() + 3, y.end()}, first_position, seed, cache};
+  const AttentionCall call = {y[0], y[1], y[2], {y.begin() + 3, y.end()}, first_position, draws, cache};
   // The kernels lay their output out as their input: the heads are side by side again without a copy.
   return (*out_)(mixer_(call).transpose(1, 2).reshape(x.sizes()));
 }
@@ -55,9 +54,9 @@ at::Tensor AttentionLayer::Attend(const AttentionCall& call, ScoreRule rule, con
   if (is_training() && config.attention_dropout > 0.0) {
     options.dropout_on = config.dropout_on.value_or(FindVariant(config.attention).dropout_on);
     options.dropout_p = static_cast<float>(config.attention_dropout);
-    options.seed = SeedOf(call.seed, site);
+    options.seed = call.draws.Of(site).seed;
   }
-  return Attention(q, k, v, own, options);
+  return Attention(q, k, v, own, options, call.draws.sequences);
 }
 
 }  // namespace tra

@@ -22,7 +22,7 @@ struct AttentionCall {
   at::Tensor q, k, v;             // [B,T,E], projections of its input
   std::vector<at::Tensor> extra;  // [B,T,n], those the variant asked for
   int64_t first_position = 0;     // of x; others came before it where there is a cache
-  uint64_t seed = 0;              // of this layer's dropout
+  Draws draws;                    // of this layer's dropout
   LayerCache* cache = nullptr;    // null in training
 };
 
@@ -38,7 +38,7 @@ class AttentionLayer : public torch::nn::Module {
   ~AttentionLayer() override = default;
 
   // x [B,T,E], normed -> [B,T,E].
-  at::Tensor Forward(const at::Tensor& x, int64_t first_position, uint64_t seed, LayerCache* cache);
+  at::Tensor Forward(const at::Tensor& x, int64_t first_position, const Draws& draws, LayerCache* cache);
 
   // For variants:
 
