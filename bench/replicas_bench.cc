@@ -38,9 +38,7 @@ class Trainee {
   }
 
   void Step(bool sum, bool overlap) {
-    Pass pass;
-    pass.draws.seed = step_++;
-    const at::Tensor loss = model_->Loss(tokens_, tokens_, pass).loss;
+    const at::Tensor loss = model_->Loss(tokens_, tokens_, {step_++}).loss;
     if (overlap) replicas_.BeginLastBackward();
     loss.backward();
     if (sum) replicas_.FinishGradients();

@@ -1,7 +1,6 @@
 // Training as a user does it: started, stopped, killed, damaged, resumed.
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -10,6 +9,7 @@
 #include <sstream>
 #include <thread>
 
+#include "tests/base/port.h"
 #include "tests/cli/process.h"
 #include "tests/cli/run.h"
 #include "tra/tasks/random.h"
@@ -257,35 +257,32 @@ std::vector<double> Losses(const std::string& run) {
 }
 
 // Processes as torchrun starts them, one for each command.
-std::vector<Process> Together(const std::vector<std::string>& commands, int port) {
+std::vector<Process> Together(const std::vector<std::string>& commands) {
+  const std::string port = FreePort();
   std::vector<Process> all;
   all.reserve(commands.size());
   for (const std::string& command : commands) {
     all.emplace_back(command, "RANK=" + std::to_string(all.size()) + " WORLD_SIZE=" + std::to_string(commands.size()) +
-                                  " MASTER_ADDR=127.0.0.1 MASTER_PORT=" + std::to_string(port));
+                                  " MASTER_ADDR=127.0.0.1 MASTER_PORT=" + port);
   }
   return all;
 }
 
-int FreshPort() {
-  static int next = 20000 + getpid() % 20000;
-  return next++;
-}
-
 // With dropout ten times the default, and for label, which draws even without: what is drawn follows the examples.
+// Batches that do not go into the processes, and one that leaves a process without work.
 TEST_F(Training, ProcessesTogetherTrainAsOneDoes) {
-  for (const std::string attention : {"tra", "label"}) {
+  for (const auto& [attention, batch] :
+       std::vector<std::pair<std::string, int>>{{"tra", 16}, {"label", 7}, {"rope", 3}}) {
     const std::string set =
         "--set model.embedding_dropout=0.1 --set model.attention_dropout=0.1 "
         "--set model.mlp_dropout=0.1 --set model.attention=" +
-        attention;
+        attention + " --set train.batch=" + std::to_string(batch);
     ASSERT_EQ(RunTra(Command(attention + "1", set)).code, 0);
     const std::vector<double> want = Losses(At(attention + "1"));
     ASSERT_EQ(want.size(), 20u);
     for (const size_t size : {2, 4}) {
       const std::string run = attention + std::to_string(size);
-      std::vector<Process> all = Together({size, Command(run, set)}, FreshPort());
-      for (Process& each : all) EXPECT_EQ(each.Wait(), 0);
+      for (Process& each : Together({size, Command(run, set)})) EXPECT_EQ(each.Wait(), 0);
       const std::vector<double> got = Losses(At(run));
       ASSERT_EQ(got.size(), want.size());
       // fp32 sums in another order, over 60 steps; worst seen of all nine variants 8.4e-8.
@@ -295,25 +292,24 @@ TEST_F(Training, ProcessesTogetherTrainAsOneDoes) {
 }
 
 TEST_F(Training, ALostProcessEndsTheOthersAndAnotherNumberGoesOn) {
-  ASSERT_EQ(RunTra(Command("one")).code, 0);
+  const std::string set = "--set train.keep=20";
+  ASSERT_EQ(RunTra(Command("one", set)).code, 0);
   {
-    std::vector<Process> two = Together({2, Command("many")}, FreshPort());
+    std::vector<Process> two = Together({2, Command("many", set)});
     ASSERT_TRUE(WaitFor(At("many") + "/checkpoints/step-4"));
     two[1].Kill(SIGKILL);
     EXPECT_EQ(two[1].Wait(), -SIGKILL);
     EXPECT_EQ(two[0].Wait(), 1);
     EXPECT_TRUE(fs::exists(At("many") + "/FAILED"));
   }
-  std::vector<Process> four = Together({4, Command("many", "--resume")}, FreshPort());
-  for (Process& each : four) EXPECT_EQ(each.Wait(), 0);
+  for (Process& each : Together({4, Command("many", set + " --resume")})) EXPECT_EQ(each.Wait(), 0);
   const std::vector<double> want = Losses(At("one")), got = Losses(At("many"));
   ASSERT_EQ(got.size(), want.size());
   for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], 2e-6 * want[i]) << i;
 }
 
 TEST_F(Training, ProcessesOfAnotherConfigurationAreRefused) {
-  std::vector<Process> two = Together({Command("other"), Command("other", "--set train.lr=0.1")}, FreshPort());
-  for (Process& each : two) EXPECT_EQ(each.Wait(), 1);
+  for (Process& each : Together({Command("other"), Command("other", "--set train.lr=0.1")})) EXPECT_EQ(each.Wait(), 1);
   EXPECT_FALSE(fs::exists(At("other") + "/checkpoints"));
 }
 

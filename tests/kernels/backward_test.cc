@@ -15,6 +15,8 @@ AttentionOptions Options(ScoreRule rule, bool qk_norm, DropoutOn dropout_on = Dr
   options.dropout_on = dropout_on;
   options.dropout_p = 0.2f;
   options.seed = 0x123456789abcdefu;
+  static constexpr int64_t kNumbers[] = {41, int64_t{1} << 33, 2, 2};  // no problem here has a larger batch
+  options.numbers = kNumbers;
   return options;
 }
 

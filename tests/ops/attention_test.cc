@@ -60,16 +60,31 @@ TEST(Attention, KernelsMatchComposedInFloat64WithGradients) {
     SCOPED_TRACE(static_cast<int>(rule));
     AttentionOptions options;
     options.rule = rule;
-    const Inputs fast = Draw(40, 50, rule);
-    const Inputs wide = fast.Wide();
-    const at::Tensor got = Attention(fast.q, fast.k, fast.v, fast.own, options);
-    const at::Tensor want = AttentionComposed(wide.q, wide.k, wide.v, wide.own, options);
-    ExpectNear(got, want, 5e-6);
-    const at::Tensor weight = at::randn_like(got);
-    const std::vector<at::Tensor> a = torch::autograd::grad({(got * weight).sum()}, fast.All());
-    const std::vector<at::Tensor> b = torch::autograd::grad({(want * weight).sum()}, wide.All());
-    for (size_t i = 0; i < a.size(); ++i) ExpectNear(a[i], b[i], 2e-5);
+    for (const float dropout_p : {0.0f, 0.1f}) {
+      options.dropout_on = DropoutOn::kWeights;
+      options.dropout_p = dropout_p;
+      options.seed = 5;
+      const at::Tensor numbers = at::tensor({8, 3}, at::kLong);
+      const Inputs fast = Draw(40, 50, rule);
+      const Inputs wide = fast.Wide();
+      const at::Tensor got = Attention(fast.q, fast.k, fast.v, fast.own, options, numbers);
+      const at::Tensor want = AttentionComposed(wide.q, wide.k, wide.v, wide.own, options, numbers.clone());
+      numbers.zero_();  // the backward has its own
+      ExpectNear(got, want, 5e-6);
+      const at::Tensor weight = at::randn_like(got);
+      const std::vector<at::Tensor> a = torch::autograd::grad({(got * weight).sum()}, fast.All());
+      const std::vector<at::Tensor> b = torch::autograd::grad({(want * weight).sum()}, wide.All());
+      for (size_t i = 0; i < a.size(); ++i) ExpectNear(a[i], b[i], 2e-5);
+    }
   }
+}
+
+TEST(Attention, TheKernelsNumbersAreNotTheOperators) {
+  const Inputs x = Draw(3, 3);
+  const int64_t number = 1;
+  AttentionOptions options;
+  options.numbers = &number;
+  EXPECT_THROW(Attention(x.q, x.k, x.v, x.own, options), c10::ValueError);
 }
 
 TEST(Attention, WithoutGradientsGivesTheSameBits) {

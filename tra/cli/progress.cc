@@ -9,9 +9,8 @@
 #include "tra/cli/runtime.h"
 
 namespace tra::cli {
-namespace {
 
-std::string Duration(double seconds) {
+std::string DurationText(double seconds) {
   const auto total = std::llround(seconds);
   char text[32];
   if (total >= 3600) {
@@ -21,6 +20,8 @@ std::string Duration(double seconds) {
   }
   return text;
 }
+
+namespace {
 
 std::string Bar(int64_t done, int64_t of) {
   constexpr int64_t kWidth = 20;
@@ -32,7 +33,7 @@ std::string StepText(const StepInfo& info) {
   char text[160];
   std::snprintf(text, sizeof(text), "step %lld/%lld  loss %.4f  right %.2f%%  lr %.2e  %.0f tokens/s  %s left",
                 static_cast<long long>(info.step), static_cast<long long>(info.steps), info.loss, 100 * info.accuracy,
-                info.lr, info.tokens_per_second, Duration(info.seconds_left).c_str());
+                info.lr, info.tokens_per_second, DurationText(info.seconds_left).c_str());
   return text;
 }
 

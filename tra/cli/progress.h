@@ -31,6 +31,8 @@ class Progress {
   std::chrono::steady_clock::time_point last_;
 };
 
+std::string DurationText(double seconds);  // "1:02:03" or "2:03"
+
 // "iid 99.5% (tokens wrong 0.02%), sparse ..." or perplexities.
 std::string RowsText(const std::vector<ResultRow>& rows);
 

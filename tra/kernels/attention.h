@@ -73,7 +73,7 @@ struct AttentionOptions {
   DropoutOn dropout_on = DropoutOn::kNone;
   float dropout_p = 0.0f;  // counted in steps of 2^-16
   uint64_t seed = 0;       // of the dropout mask, a pure function of (seed, sequence, head, query position, key)
-  const int64_t* sequences = nullptr;  // [batch] their numbers, for dropout; null: 0, 1, 2, ...
+  const int64_t* numbers = nullptr;  // [batch] of the sequences, for dropout; null: 0, 1, 2, ...
   float stop_eps = kDefaultStopEps;
 };
 

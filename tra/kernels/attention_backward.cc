@@ -361,7 +361,7 @@ class Backward {
     if (drop_below_ == 0) return nullptr;
     auto* bits = reinterpret_cast<uint32_t*>(scratch.bits.get());
     const size_t aligned = begin / kKeysPerPhilox * kKeysPerPhilox;
-    DropoutBitsTile(SequenceSeed(options_.seed, options_.sequences, batch), head, first_position, aligned,
+    DropoutBitsTile(SequenceSeed(options_.seed, options_.numbers, batch), head, first_position, aligned,
                     begin + rows - aligned, bits);
     return bits + (begin - aligned) * kTile;
   }

@@ -208,7 +208,7 @@ class Forward {
                               Scratch& scratch) const {
     if (drop_below_ == 0) return nullptr;
     auto* bits = reinterpret_cast<uint32_t*>(scratch.bits.get());
-    DropoutBitsTile(SequenceSeed(options_.seed, options_.sequences, batch), head, tile.first_position, first_key, rows,
+    DropoutBitsTile(SequenceSeed(options_.seed, options_.numbers, batch), head, tile.first_position, first_key, rows,
                     bits);
     return bits;
   }

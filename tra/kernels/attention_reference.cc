@@ -73,7 +73,7 @@ struct Head {
 
   Row Attend(size_t i) const {
     const size_t position = shape.keys - shape.queries + i;
-    const uint64_t seed = SequenceSeed(options.seed, options.sequences, batch);
+    const uint64_t seed = SequenceSeed(options.seed, options.numbers, batch);
     const bool threshold = options.rule == ScoreRule::kThreshold;
     const DropoutOn dropout = options.dropout_p > 0 ? options.dropout_on : DropoutOn::kNone;
     Row row{std::vector<uint8_t>(shape.keys),

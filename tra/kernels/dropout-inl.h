@@ -23,12 +23,12 @@ class DropoutFactors {
   // Of an array of so many elements.
   DropoutFactors(const DropoutOptions& options, size_t elements)
       : options_(options),
-        size_(elements / options.count),
+        size_(elements / options.sequences),
         threshold_(DropoutThreshold(options.p)),
         keep_scale_(1.0f / (1.0f - options.p)) {}
 
-  // body(c, access, factors) for all c of ForEachVector(n), where factors belong to elements first + c, ... of the
-  // array. Without dropout they are 1.
+  // body(c, access, factors) covers 0..n-1 in pieces of at most a vector: factors belong to the elements first + c, ...
+  // of the array. Without dropout they are 1.
   template <typename Body>
   HWY_INLINE void ForEach(size_t first, size_t n, const Body& body) {
     const DF df;
@@ -50,7 +50,7 @@ class DropoutFactors {
  private:
   HWY_INLINE void Fill(size_t row, size_t block) {
     if (row == row_ && block == block_) return;
-    if (row != row_) seed_ = SequenceSeed(options_.seed, options_.sequences, row);
+    if (row != row_) seed_ = SequenceSeed(options_.seed, options_.numbers, row);
     row_ = row;
     block_ = block;
     const DU du;

@@ -41,9 +41,9 @@ void CheckDropout(const DropoutOptions& options, size_t elements) {
   if (!(options.p >= 0.0f && options.p < 1.0f)) {
     throw std::invalid_argument("dropout: p must be in [0, 1), got " + std::to_string(options.p));
   }
-  if (options.count == 0 || elements % options.count != 0) {
+  if (options.sequences == 0 || elements % options.sequences != 0) {
     throw std::invalid_argument("dropout: " + std::to_string(elements) + " elements are not those of " +
-                                std::to_string(options.count) + " sequences of the same size");
+                                std::to_string(options.sequences) + " sequences of the same size");
   }
 }
 

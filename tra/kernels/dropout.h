@@ -14,8 +14,8 @@ struct DropoutOptions {
   float p = 0.0f;  // in [0, 1), counted in steps of 2^-16
   uint64_t seed = 0;
   // The array holds so many sequences of the same size, one after the other.
-  size_t count = 1;
-  const int64_t* sequences = nullptr;  // [count] their numbers; null: 0, 1, 2, ...
+  size_t sequences = 1;
+  const int64_t* numbers = nullptr;  // [sequences]; null: 0, 1, 2, ...
 };
 
 // Throws std::invalid_argument unless p is in [0, 1) and `elements` are those of whole sequences.
@@ -24,6 +24,9 @@ void CheckDropout(const DropoutOptions& options, size_t elements);
 // out[i] = x[i] * (0 where element i is dropped, 1 / (1 - p) elsewhere). A dropped NaN stays NaN: none is swallowed.
 // The gradient is the same function of the gradient.
 void ApplyDropout(const float* x, size_t n, const DropoutOptions& options, float* out, Parallel& parallel);
+
+// What element i of n is multiplied with.
+double DropoutFactorReference(const DropoutOptions& options, size_t n, size_t i);
 
 // The same as a plain loop in float64.
 void ApplyDropoutReference(const double* x, size_t n, const DropoutOptions& options, double* out);

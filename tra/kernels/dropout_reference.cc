@@ -3,14 +3,15 @@
 
 namespace tra {
 
+double DropoutFactorReference(const DropoutOptions& options, size_t n, size_t i) {
+  const size_t size = n / options.sequences;
+  const uint64_t seed = SequenceSeed(options.seed, options.numbers, i / size);
+  return ElementDropped(seed, options.p, i % size) ? 0 : 1 / (1 - static_cast<double>(options.p));
+}
+
 void ApplyDropoutReference(const double* x, size_t n, const DropoutOptions& options, double* out) {
   CheckDropout(options, n);
-  const double keep_scale = 1 / (1 - static_cast<double>(options.p));
-  for (size_t i = 0; i < n; ++i) {
-    const size_t size = n / options.count;
-    const uint64_t seed = SequenceSeed(options.seed, options.sequences, i / size);
-    out[i] = x[i] * (ElementDropped(seed, options.p, i % size) ? 0 : keep_scale);
-  }
+  for (size_t i = 0; i < n; ++i) out[i] = x[i] * DropoutFactorReference(options, n, i);
 }
 
 }  // namespace tra

@@ -1,18 +1,11 @@
 #include <cmath>
 
-#include "tra/kernels/philox.h"
 #include "tra/kernels/swiglu.h"
 
 namespace tra {
 namespace {
 
 double Sigmoid(double g) { return 1 / (1 + std::exp(-g)); }
-
-double Factor(const DropoutOptions& options, const SwiGluShape& shape, size_t element) {
-  const size_t size = shape.rows * shape.width / options.count;
-  const uint64_t seed = SequenceSeed(options.seed, options.sequences, element / size);
-  return ElementDropped(seed, options.p, element % size) ? 0 : 1 / (1 - static_cast<double>(options.p));
-}
 
 }  // namespace
 
@@ -24,7 +17,8 @@ void SwiGluForwardReference(const SwiGluForwardArgs<double>& args) {
     const double* gate = up + width;
     for (size_t c = 0; c < width; ++c) {
       const size_t element = row * width + c;
-      args.out[element] = up[c] * gate[c] * Sigmoid(gate[c]) * Factor(args.dropout, args.shape, element);
+      args.out[element] =
+          up[c] * gate[c] * Sigmoid(gate[c]) * DropoutFactorReference(args.dropout, args.shape.rows * width, element);
     }
   }
 }
@@ -41,7 +35,7 @@ void SwiGluBackwardReference(const SwiGluBackwardArgs<double>& args) {
     double* d_gate = d_up + width;
     for (size_t c = 0; c < width; ++c) {
       const size_t element = row * width + c;
-      const double d = args.d_out[element] * Factor(args.dropout, args.shape, element);
+      const double d = args.d_out[element] * DropoutFactorReference(args.dropout, args.shape.rows * width, element);
       const double g = gate[c], s = Sigmoid(g);
       d_up[c] = d * g * s;
       d_gate[c] = d * up[c] * s * (1 + g * (1 - s));

@@ -13,12 +13,22 @@
 namespace tra {
 namespace {
 
-// Parts of a model that draw, as SeedOf counts them; layers follow.
+// Parts of a model that draw, as Draws::Of counts them; layers follow.
 enum Site : uint64_t { kEmbeddingSite, kLabelSite, kFirstLayerSite };
 
 const ModelConfig& Checked(const ModelConfig& config) {
   CheckConfig(config);
   return config;
+}
+
+void CheckLengths(const Pass& pass, const at::Tensor& tokens) {
+  const at::Tensor& lengths = pass.lengths;
+  if (!lengths.defined()) return;
+  TORCH_CHECK_VALUE(lengths.scalar_type() == at::kLong && lengths.device().is_cpu() && lengths.dim() == 1 &&
+                        lengths.size(0) == tokens.size(0),
+                    "model: lengths must be int64 [", tokens.size(0), "] on the CPU, got ", lengths.scalar_type(), " ",
+                    lengths.sizes(), " on ", lengths.device());
+  TORCH_CHECK_VALUE(pass.cache == nullptr, "model: a cache has no padding; pass it no lengths");
 }
 
 // Linear(E, 4E), SwiGLU, Linear(2E, E).
@@ -109,7 +119,8 @@ at::Tensor Decoder::Hidden(const at::Tensor& tokens, const Pass& pass_in) {
   TORCH_CHECK_VALUE(tokens.dim() == 2 && tokens.scalar_type() == at::kLong,
                     "model: tokens must be int64 [batch, position], got ", tokens.scalar_type(), " ", tokens.sizes());
   Pass pass = pass_in;
-  if (!pass.draws.sequences.defined()) pass.draws.sequences = at::arange(tokens.size(0));
+  if (!pass.draws.numbers.defined()) pass.draws.numbers = at::arange(tokens.size(0));
+  CheckLengths(pass, tokens);
   TORCH_CHECK(pass.cache == nullptr || !c10::GradMode::is_enabled(),
               "model: a cache is for inference and keeps no gradients: use NoGradGuard");
   TORCH_CHECK(pass.cache == nullptr || !is_training(), "model: a cache is for inference, without dropout: call eval()");

@@ -91,10 +91,11 @@ at::Tensor Generate(Decoder& model, const at::Tensor& prompt, const GenerateOpti
   tokens.narrow(1, 0, length).copy_(prompt);
   Cache cache = model.NewCache(length + options.new_tokens);
   std::vector<bool> ended(static_cast<size_t>(batch), false);
+  const Draws draws(options.sampling.seed, at::arange(options.first_sequence, options.first_sequence + batch));
   at::Tensor next = prompt;
   for (int64_t at = length; at < length + options.new_tokens; ++at) {
     Pass pass;
-    pass.draws = {options.sampling.seed, at::arange(options.first_sequence, options.first_sequence + batch)};
+    pass.draws = draws;
     pass.cache = &cache;
     const at::Tensor hidden = model.Hidden(next, pass).select(1, next.size(1) - 1);          // [B,E]
     const at::Tensor logits = at::linear(hidden, model.Head()).to(at::kFloat).contiguous();  // [B,V]

@@ -3,13 +3,11 @@
 #include <ATen/ATen.h>
 
 #include "tra/kernels/philox.h"
+#include "tra/ops/saved_draws.h"
 
 namespace tra {
 
 at::Tensor DrawLabels(const Draws& draws, const at::Tensor& lengths, int64_t columns, int64_t range) {
-  TORCH_CHECK_VALUE(lengths.scalar_type() == at::kLong && lengths.dim() == 1,
-                    "label: the lengths of a batch's sequences must be int64 [batch], got ", lengths.scalar_type(), " ",
-                    lengths.sizes());
   const int64_t rows = lengths.size(0);
   const int64_t* numbers = SequenceNumbers("label", draws, rows);
   at::Tensor labels = at::zeros({rows, columns}, at::kLong);

@@ -8,6 +8,7 @@
 #include "tra/ops/aten_parallel.h"
 #include "tra/ops/checks.h"
 #include "tra/ops/layout.h"
+#include "tra/ops/saved_draws.h"
 
 namespace tra {
 namespace {
@@ -43,7 +44,7 @@ ForwardArgs<float> Arguments(const at::Tensor& q, const at::Tensor& k, const at:
 // The numbers must outlive the options.
 AttentionOptions Drawing(AttentionOptions options, const Draws& draws, const at::Tensor& q) {
   options.seed = draws.seed;
-  options.sequences = SequenceNumbers("attention", draws, q.size(0));
+  options.numbers = SequenceNumbers("attention", draws, q.size(0));
   return options;
 }
 
@@ -133,10 +134,10 @@ class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
 }  // namespace
 
 at::Tensor Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& own,
-                     const AttentionOptions& options_in, const at::Tensor& sequences) {
-  if (!OnKernels(q)) return AttentionComposed(q, k, v, own, options_in, sequences);
+                     const AttentionOptions& options_in, const at::Tensor& numbers) {
+  if (!OnKernels(q)) return AttentionComposed(q, k, v, own, options_in, numbers);
   CheckAttention("attention", q, k, v, own, options_in);
-  const Draws draws(options_in.seed, sequences);
+  const Draws draws(options_in.seed, numbers);
   const AttentionOptions options = Drawing(options_in, draws, q);
   const bool needs_grad = c10::GradMode::is_enabled() && (q.requires_grad() || k.requires_grad() || v.requires_grad() ||
                                                           (own.defined() && own.requires_grad()));

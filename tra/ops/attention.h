@@ -14,14 +14,14 @@
 namespace tra {
 
 // q [B,H,Tq,d], k [B,H,Tk,d], v [B,H,Tk,dv] -> [B,H,Tq,dv]. `own` is the rule's own input (see ScoreRule), for TRA the
-// log of the gate [B,H,Tq], at most 0; undefined for kSoftmax. `sequences` are the batch's numbers for dropout
-// (draws.h); undefined: 0, 1, 2, ...
+// log of the gate [B,H,Tq], at most 0; undefined for kSoftmax. `numbers` are those of the batch's sequences, for
+// dropout (draws.h).
 at::Tensor Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& own,
-                     const AttentionOptions& options, const at::Tensor& sequences = {});
+                     const AttentionOptions& options, const at::Tensor& numbers = {});
 
 // The same by tensor operations that hold all of [Tq, Tk]; options.stop_eps does not matter here.
 at::Tensor AttentionComposed(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& own,
-                             const AttentionOptions& options, const at::Tensor& sequences = {});
+                             const AttentionOptions& options, const at::Tensor& numbers = {});
 
 // A few queries against a cache of keys and values; no gradient.
 at::Tensor AttentionDecodeStep(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& own,

@@ -8,6 +8,7 @@
 #include "tra/kernels/philox.h"
 #include "tra/ops/attention.h"
 #include "tra/ops/checks.h"
+#include "tra/ops/saved_draws.h"
 
 namespace tra {
 namespace {
@@ -72,10 +73,10 @@ at::Tensor DropoutMask(int64_t batch, int64_t heads, int64_t queries, int64_t ke
                     queries, ", ", keys);
   TORCH_CHECK_VALUE(p >= 0 && p < 1, "dropout_mask: p must be in [0, 1), got ", p);
   at::Tensor mask = at::empty({batch, heads, queries, keys}, at::kBool);
-  const int64_t* sequences = SequenceNumbers("dropout_mask", draws, batch);
+  const int64_t* numbers = SequenceNumbers("dropout_mask", draws, batch);
   bool* at = mask.data_ptr<bool>();
   for (int64_t row = 0; row < batch * heads; ++row) {
-    const uint64_t seed = SequenceSeed(draws.seed, sequences, static_cast<size_t>(row / heads));
+    const uint64_t seed = SequenceSeed(draws.seed, numbers, static_cast<size_t>(row / heads));
     for (int64_t i = keys - queries; i < keys; ++i) {
       for (int64_t j = 0; j < keys; ++j) {
         *at++ = Dropped(seed, static_cast<float>(p), static_cast<size_t>(row % heads), static_cast<size_t>(i),
@@ -87,7 +88,7 @@ at::Tensor DropoutMask(int64_t batch, int64_t heads, int64_t queries, int64_t ke
 }
 
 at::Tensor AttentionComposed(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& own,
-                             const AttentionOptions& options, const at::Tensor& sequences) {
+                             const AttentionOptions& options, const at::Tensor& numbers) {
   CheckAttention("attention_composed", q, k, v, own, options);
   // Autocast would lower the products to half precision and move scores across the threshold.
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
@@ -98,9 +99,9 @@ at::Tensor AttentionComposed(const at::Tensor& q, const at::Tensor& k, const at:
   const bool drops = options.dropout_p > 0 && options.dropout_on != DropoutOn::kNone;
   const double keep_scale = 1.0 / (1.0 - static_cast<double>(options.dropout_p));
   const at::Tensor dropped =
-      drops ? DropoutMask(q.size(0), q.size(1), queries, keys, options.dropout_p, {options.seed, sequences})
-                  .to(q.device())
-            : at::Tensor();
+      drops
+          ? DropoutMask(q.size(0), q.size(1), queries, keys, options.dropout_p, {options.seed, numbers}).to(q.device())
+          : at::Tensor();
 
   const auto norm = [&](const at::Tensor& x) { return options.qk_norm ? RmsNorm(wide(x), options.norm_eps) : wide(x); };
   const at::Tensor s = at::matmul(norm(q), norm(k).transpose(-2, -1)) / std::sqrt(static_cast<double>(q.size(3)));

@@ -64,6 +64,8 @@ bool OwnInputFits(ScoreRule rule, const at::Tensor& own, const at::Tensor& q, co
 
 void CheckAttention(const char* name, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                     const at::Tensor& own, const AttentionOptions& options) {
+  TORCH_CHECK_VALUE(options.numbers == nullptr, name,
+                    ": options.numbers is for the kernels; pass the sequences' numbers as a tensor");
   const bool owns = options.rule != ScoreRule::kSoftmax;
   const OwnInput input = OwnInputOf(options.rule);
   TORCH_CHECK(q.defined() && k.defined() && v.defined() && (!owns || own.defined()), name, ": q, k, v",

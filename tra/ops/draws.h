@@ -1,4 +1,4 @@
-// What dropout on tensors draws from.
+// What dropout and labels draw from.
 #ifndef TRA_OPS_DRAWS_H_
 #define TRA_OPS_DRAWS_H_
 
@@ -7,31 +7,22 @@
 #include <cstdint>
 #include <utility>
 
-namespace torch::autograd {
-struct AutogradContext;
-}
-
 namespace tra {
 
-// A sequence's draws are a function of the seed, its number and the place in it, however sequences are batched. Draw
-// with another seed, or for another number, every time.
+// A sequence's draws are a function of the seed, the sequence's number and the place in it, however sequences are
+// batched. Draw with another seed, or for another number, every time.
 struct Draws {
-  Draws(uint64_t seed = 0, at::Tensor sequences = {})  // NOLINT(google-explicit-constructor): a seed is all most need
-      : seed(seed), sequences(std::move(sequences)) {}
+  Draws(uint64_t seed = 0, at::Tensor numbers = {})  // NOLINT(google-explicit-constructor): a seed is all most need
+      : seed(seed), numbers(std::move(numbers)) {}
 
   // Those of part `which` of what these are for.
   Draws Of(uint64_t which) const;
 
   uint64_t seed;
-  at::Tensor sequences;  // int64 [B], the numbers of a batch's sequences, on the CPU; undefined: see the operator
+  // int64 [B] on the CPU, of a batch's sequences. Undefined: 0, 1, 2, ...; but for Dropout and SwiGlu, whose input need
+  // not be a batch, all of it is sequence 0.
+  at::Tensor numbers;
 };
-
-// The numbers, or null where there are none. Refuses any that are not int64 [batch].
-const int64_t* SequenceNumbers(const char* name, const Draws& draws, int64_t batch);
-
-// From the forward of an autograd function to its backward.
-void SaveDraws(torch::autograd::AutogradContext& context, const Draws& draws);
-Draws SavedDraws(torch::autograd::AutogradContext& context);
 
 }  // namespace tra
 

@@ -9,6 +9,7 @@
 #include "tra/ops/aten_parallel.h"
 #include "tra/ops/dropout.h"
 #include "tra/ops/layout.h"
+#include "tra/ops/saved_draws.h"
 
 namespace tra {
 namespace {

@@ -147,7 +147,7 @@ class Trainer {
     if (share.count > 0) batch = MakeBatch(data_.Train(), static_cast<uint64_t>(first), share.count, options);
     double loss = 0, correct = 0;
     for (BatchPart& part : batch.parts) {
-      // No example comes twice, so its number stands for the step as well.
+      // No number comes twice, so it stands for the step as well.
       const PartTensors view = ViewPart(part, train.seed);
       const CrossEntropySum sum = model_.Loss(view.tokens, view.targets, view.pass);
       if (&part == &batch.parts.back()) replicas_.BeginLastBackward();

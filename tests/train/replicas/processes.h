@@ -2,11 +2,8 @@
 #ifndef TESTS_TRAIN_REPLICAS_PROCESSES_H_
 #define TESTS_TRAIN_REPLICAS_PROCESSES_H_
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <spawn.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,35 +16,9 @@
 #include <vector>
 
 #include "tests/base/files.h"
+#include "tests/base/port.h"
 
 namespace tra {
-
-// A TCP socket at a port of 127.0.0.1 that nobody had: takes connections and never answers.
-class Listener {
- public:
-  Listener() : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof(address);
-    auto* const any = reinterpret_cast<sockaddr*>(&address);
-    if (bind(socket_, any, size) != 0 || listen(socket_, 8) != 0 || getsockname(socket_, any, &size) != 0) {
-      throw std::runtime_error("no free port");
-    }
-    port_ = ntohs(address.sin_port);
-  }
-  ~Listener() { close(socket_); }
-  Listener(const Listener&) = delete;
-  Listener& operator=(const Listener&) = delete;
-
-  std::string Port() const { return std::to_string(port_); }
-
- private:
-  int socket_;
-  int port_ = 0;
-};
-
-inline std::string FreePort() { return Listener().Port(); }
 
 // Killed with the object, if it still runs.
 class Process {

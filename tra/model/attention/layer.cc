@@ -56,7 +56,7 @@ at::Tensor AttentionLayer::Attend(const AttentionCall& call, ScoreRule rule, con
     options.dropout_p = static_cast<float>(config.attention_dropout);
     options.seed = call.draws.Of(site).seed;
   }
-  return Attention(q, k, v, own, options, call.draws.sequences);
+  return Attention(q, k, v, own, options, call.draws.numbers);
 }
 
 }  // namespace tra

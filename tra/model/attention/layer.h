@@ -14,6 +14,7 @@
 #include "tra/model/config.h"
 #include "tra/model/linear.h"
 #include "tra/ops/attention.h"
+#include "tra/ops/draws.h"
 
 namespace tra {
 

@@ -10,6 +10,8 @@
 //     Batch batch;
 //     if (share.count > 0) batch = MakeBatch(source, step * batch_size + share.first, share.count);
 //     for (each part) {
+//       // With its examples' numbers, which dropout and labels are drawn by: ViewPart in tra/eval/part_tensors.h.
+//       const at::Tensor loss = model->Loss(view.tokens, view.targets, view.pass).loss;
 //       if (it is the last) replicas->BeginLastBackward();
 //       loss.backward();
 //     }

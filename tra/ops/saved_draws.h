@@ -1,0 +1,22 @@
+// Draws on their way to the kernels and to the backward.
+#ifndef TRA_OPS_SAVED_DRAWS_H_
+#define TRA_OPS_SAVED_DRAWS_H_
+
+#include "tra/ops/draws.h"
+
+namespace torch::autograd {
+struct AutogradContext;
+}
+
+namespace tra {
+
+// The numbers of so many sequences, or null where there are none. Refuses what does not fit.
+const int64_t* SequenceNumbers(const char* name, const Draws& draws, int64_t batch);
+
+// From the forward of an autograd function to its backward. The numbers are copied: a caller may use the tensor again.
+void SaveDraws(torch::autograd::AutogradContext& context, const Draws& draws);
+Draws SavedDraws(torch::autograd::AutogradContext& context);
+
+}  // namespace tra
+
+#endif  // TRA_OPS_SAVED_DRAWS_H_
