@@ -9,7 +9,7 @@ build: setup
 	cmake --preset release
 	cmake --build --preset release
 
-# The claim in minutes: TRA beside RoPE and FoT on flip-flop.
+# A comparison in minutes: TRA beside RoPE and FoT on flip-flop.
 demo: build
 	build/release/bin/tra demo
 

@@ -199,6 +199,8 @@ TEST_F(Training, WhatCannotBeDoneIsSaidAndNothingIsLost) {
   expect(RunTra(Command("e", "--set train.lr=1e30 --set train.eval_every=1 --set train.checkpoint_every=1")), 1,
          "after step 1: evaluation: the loss is nan");
   EXPECT_FALSE(fs::exists(At("b") + "/DONE"));
+  expect(RunTra(Command("f", "--set train.lr=1e300 --set train.checkpoint_every=1")), 1, "is no longer finite");
+  EXPECT_FALSE(fs::exists(At("f") + "/checkpoints/step-1"));
   expect(RunTra("train " + At("none.toml")), 2, "cannot be opened; check the path");
   expect(RunTra(Command("c", "--set data.task=text")), 2, "--set data.corpus=FOLDER");
   expect(RunTra("train " + At("config.toml") + " --run /proc/nowhere"), 1, "choose another folder with --run");

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "tests/base/files.h"
+#include "tra/model/attention/variants.h"
 #include "tra/tasks/generated.h"
 #include "tra/text/windows.h"
 
@@ -50,7 +51,8 @@ Plain Score(Decoder& model, const std::vector<int64_t>& tokens, int64_t number) 
 }
 
 TEST(Scores, OfExamplesAreThoseOfTheDefinition) {
-  for (const char* attention : {"nope", "label", "rope", "tra", "fot", "rel"}) {
+  for (const Variant& variant : Variants()) {
+    const std::string attention = variant.name;
     const GeneratedExamples examples("flipflop++", "iid", 0);
     Decoder model = SmallModel(attention, static_cast<int64_t>(examples.names().size()));
     std::vector<ExampleScore> want(4);

@@ -86,6 +86,8 @@ TEST(RunConfig, ErrorsNameTheKeyTheRangeAndTheNearest) {
   EXPECT_EQ(Error("[model]\nmlp_dropout = 1.0\n"), "x.toml: model.mlp_dropout must be a number in [0.0, 1.0), got 1.0");
   EXPECT_NE(Error("[model]\nattention = \"alibi\"\n").find("model.attention must be one of \"nope\""),
             std::string::npos);
+  EXPECT_EQ(Error("[train]\nschedule = \"cosin\"\n"),
+            "x.toml: train.schedule must be one of \"cosine\", \"constant\", got \"cosin\"; did you mean 'cosine'?");
   EXPECT_NE(Error("[data]\nlengths = [9, 2]\n").find("data.lengths must be [] or [low, high]"), std::string::npos);
   EXPECT_EQ(Error("[train\n").substr(0, 9), "x.toml:1:");
   EXPECT_NE(Error("", {"train.lr"}).find("--set needs key=value"), std::string::npos);

@@ -43,11 +43,15 @@ const std::string* Nearest(const std::string& name, const std::vector<std::strin
 
 // Up to where the names or the help begin.
 std::string Question(const std::string& kind, const std::string& name, const std::vector<std::string>& known) {
-  const std::string* nearest = Nearest(name, known);
-  return "unknown " + kind + " '" + name + "'" + (nearest != nullptr ? "; did you mean '" + *nearest + "'?" : "");
+  return "unknown " + kind + " '" + name + "'" + DidYouMean(name, known);
 }
 
 }  // namespace
+
+std::string DidYouMean(const std::string& name, const std::vector<std::string>& known) {
+  const std::string* nearest = Nearest(name, known);
+  return nearest != nullptr ? "; did you mean '" + *nearest + "'?" : "";
+}
 
 std::string UnknownName(const std::string& kind, const std::string& name, const std::vector<std::string>& known) {
   std::string message = Question(kind, name, known);

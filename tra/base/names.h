@@ -17,6 +17,9 @@ std::string UnknownName(const std::string& kind, const std::string& name, const 
 std::string UnknownName(const std::string& kind, const std::string& name, const std::vector<std::string>& known,
                         const std::string& help);
 
+// "; did you mean 'copy'?", or nothing where no name is near.
+std::string DidYouMean(const std::string& name, const std::vector<std::string>& known);
+
 // The row of a table that has the name. Throws std::invalid_argument with what UnknownName says.
 template <typename Row>
 const Row& FindNamed(const std::string& kind, std::string_view name, const std::vector<Row>& table) {

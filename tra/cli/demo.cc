@@ -1,9 +1,11 @@
-// tra demo: the claim in minutes. Flip-flop, a two-layer one-head TRA beside RoPE and FoT.
+// tra demo: minutes on flip-flop, a two-layer one-head TRA beside RoPE and FoT.
 #include <CLI/App.hpp>
 #include <algorithm>
 #include <chrono>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -78,11 +80,18 @@ int RunDemo(const Request& request) {
     overrides.push_back("model.attention=" + std::string(attention));
     const RunConfig config = ParseConfig(kDemoConfig, overrides, "configs/demo.toml");
     const std::string path = request.folder + "/" + attention;
+    if (HasCheckpoints(path)) {
+      const std::string differences = ConfigDifferences(config, ReadRunConfig(path));
+      if (!differences.empty()) {
+        throw std::invalid_argument(path + ": holds a demo of other settings: " + differences +
+                                    "; give this one another --folder, or move that one away");
+      }
+    }
     RunDirectory run(path, config, RunDirectory::Start::kResume);
     Progress progress(false);
-    progress.Notice("training " + Title(attention) + ", " + std::to_string(config.model.layers) + " layers, " +
-                    std::to_string(config.model.heads) + " head, width " + std::to_string(config.model.width) +
-                    ", at a rate of " + lr + ", on flip-flop, in " + path);
+    progress.Notice("training " + Title(attention) + ", layers " + std::to_string(config.model.layers) + ", heads " +
+                    std::to_string(config.model.heads) + ", width " + std::to_string(config.model.width) +
+                    ", on flip-flop at a rate of " + nlohmann::json(config.train.lr).dump() + ", in " + path);
     if (!IsDone(path) && Train(config, &run, *alone, progress.Hooks()) == Ended::kStopped) {
       progress.Notice("stopped and saved; tra demo goes on from here");
       return kStoppedOnRequest;
@@ -123,7 +132,7 @@ int RunDemo(const Request& request) {
 }  // namespace
 
 void AddDemo(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("demo", "The claim in minutes: TRA beside RoPE and FoT on flip-flop");
+  CLI::App* command = app.add_subcommand("demo", "A comparison in minutes: TRA beside RoPE and FoT on flip-flop");
   auto request = std::make_shared<Request>();
   command->add_option("--folder", request->folder, "of the runs; those that are done are not trained again")
       ->capture_default_str();

@@ -335,6 +335,10 @@ int RunSweep(const Request& request) {
   }
   CheckConfigurations(sweep);
   CheckFolders(sweep);
+  if (request.jobs * threads > cores) {
+    std::cerr << "tra: warning: " << request.jobs << " runs of " << threads << " threads on " << cores
+              << " cores will wait for each other; give fewer --jobs or --threads\n";
+  }
   return RunJobs(sweep, request.jobs, threads);
 }
 

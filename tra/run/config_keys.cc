@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "tra/base/names.h"
 #include "tra/model/attention/variants.h"
 #include "tra/run/config.h"
 #include "tra/tasks/task.h"
@@ -110,8 +111,10 @@ class Keys {
               const std::string& doc) {
     std::string range = "one of ";
     for (const std::string& each : choices) range += (each == choices.front() ? "\"" : ", \"") + each + "\"";
-    Add(name, value, range, doc,
-        [choices](const std::string& v) { return std::find(choices.begin(), choices.end(), v) != choices.end(); });
+    Add(name, value, range, doc, [name, choices, range](const std::string& v) {
+      if (std::find(choices.begin(), choices.end(), v) != choices.end()) return true;
+      throw std::invalid_argument(name + " must be " + range + ", got " + Shown(v) + DidYouMean(v, choices));
+    });
   }
 };
 
@@ -171,7 +174,8 @@ void AddDataKeys(DataConfig& data, Keys& keys) {
 }
 
 void AddTrainKeys(TrainConfig& train, Keys& keys) {
-  keys.Seed("train.seed", train.seed, "of initial weights, dropout and, unless data.seed is set, of the examples");
+  keys.Seed("train.seed", train.seed,
+            "of initial weights, dropout, labels and, unless data.seed is set, of the examples");
   keys.Integer("train.steps", train.steps, 1, "");
   keys.Integer("train.batch", train.batch, 1, "examples, or windows of text, a step");
   keys.Number("train.lr", train.lr, 0, kUnbounded, "highest learning rate of AdamW");

@@ -278,7 +278,17 @@ class Trainer {
     interval_started_ += Clock::now() - began;  // not the trainer's time
   }
 
+  // A finite loss may still have been followed by an update that was not.
+  void RequireFiniteWeights() const {
+    for (const auto& each : model_.named_parameters()) {
+      if (at::isfinite(each.value()).all().item<bool>()) continue;
+      throw std::runtime_error("step " + std::to_string(progress_.step) + ": the weight " + each.key() +
+                               " is no longer finite" + LastCheckpoint() + kRemedy);
+    }
+  }
+
   void Save() {
+    RequireFiniteWeights();
     replicas_.OnFirst([this] {
       progress_.metrics_bytes = metrics_->MetricsBytes();
       progress_.events_bytes = metrics_->EventsBytes();
