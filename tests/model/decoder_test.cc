@@ -133,8 +133,9 @@ TEST_P(Variants, WhatIsDrawnFollowsTheSequences) {
   const at::Tensor tokens = RandomTokens(3, 40), targets = RandomTokens(3, 40);
   const at::Tensor numbers = at::tensor({12, 5, 9}, at::kLong), lengths = at::tensor({40, 25, 33}, at::kLong);
   targets.masked_fill_(at::arange(40).unsqueeze(0) >= lengths.unsqueeze(1), -100);
-  // On the kernels, where sums of 100 positions differ by their order, and by tensor operations in float64.
-  for (const auto& [dtype, bound] : {std::pair(at::kFloat, 2e-5), std::pair(at::kDouble, 1e-12)}) {
+  // On the kernels, where sums of 100 positions differ by their order (worst seen 3.1e-5, fot), and by tensor
+  // operations in float64.
+  for (const auto& [dtype, bound] : {std::pair(at::kFloat, 1e-4), std::pair(at::kDouble, 1e-12)}) {
     const auto model = SmallModel(config);
     model->to(dtype);
     model->train();

@@ -10,7 +10,7 @@ int main() {
   tra::ModelConfig config = tra::ModelConfig::Mini(/*vocabulary=*/6);
   config.attention = "tra";  // or nope, ape, rel, rope, label, fot, diff, cope
   config.layers = 2;
-  config.heads = 1;
+  config.heads = 2;  // one alone may get stuck, see docs/training.md
   config.width = 32;
   tra::Decoder model(config, /*seed=*/1);
   tra::AdamW optimizer({{model.parameters(), /*weight_decay=*/0.1}});
