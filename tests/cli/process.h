@@ -20,7 +20,7 @@ class Process {
                    const std::string& said = "/dev/null")
       : pid_(fork()) {
     if (pid_ == 0) {
-      const std::string command = environment + " exec " + TRA_PROGRAM + " " + arguments + " >" + said + " 2>&1";
+      const std::string command = environment + " exec '" TRA_PROGRAM "' " + arguments + " >" + said + " 2>&1";
       execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
       _exit(127);
     }

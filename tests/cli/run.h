@@ -21,7 +21,7 @@ struct Result {
 inline Result RunTra(const std::string& arguments, const std::string& input = "", const std::string& before = "") {
   const TemporaryDirectory directory;
   std::ofstream(directory / "in", std::ios::binary) << input;
-  const std::string command = before + std::string(TRA_PROGRAM) + " " + arguments + " <" + (directory / "in") + " >" +
+  const std::string command = before + "'" TRA_PROGRAM "' " + arguments + " <" + (directory / "in") + " >" +
                               (directory / "out") + " 2>" + (directory / "err");
   const int status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, ReadBytes(directory / "out"), ReadBytes(directory / "err")};

@@ -213,7 +213,7 @@ TEST_F(Sweeping, TheTableFitsTheTerminal) {
   }
   Write("seeds = [" + seeds + "]\n");
   std::ofstream(At("tiny-tra-s1")) << "a file where a folder should be";
-  const std::string command = std::string(TRA_PROGRAM) + " sweep " + (directory / "sweep.toml");
+  const std::string command = "'" TRA_PROGRAM "' sweep " + (directory / "sweep.toml");
   const auto seen = OnTerminal(command, kRows, kColumns);
   if (!seen) GTEST_SKIP() << "there are no pseudo-terminals here";
   const std::string& shown = *seen;
