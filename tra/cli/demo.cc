@@ -68,6 +68,14 @@ std::string DrawCurves(const std::string& folder) {
   return path;
 }
 
+void RequireSameSettings(const std::string& path, const RunConfig& config) {
+  if (!HasCheckpoints(path)) return;
+  const std::string differences = ConfigDifferences(config, ReadRunConfig(path));
+  if (differences.empty()) return;
+  throw std::invalid_argument(path + ": holds a demo of other settings: " + differences +
+                              "; give this one another --folder, or move that one away");
+}
+
 int RunDemo(const Request& request) {
   const auto began = std::chrono::steady_clock::now();
   SetUpComputing(request.threads);
@@ -80,13 +88,7 @@ int RunDemo(const Request& request) {
     overrides.push_back("model.attention=" + std::string(attention));
     const RunConfig config = ParseConfig(kDemoConfig, overrides, "configs/demo.toml");
     const std::string path = request.folder + "/" + attention;
-    if (HasCheckpoints(path)) {
-      const std::string differences = ConfigDifferences(config, ReadRunConfig(path));
-      if (!differences.empty()) {
-        throw std::invalid_argument(path + ": holds a demo of other settings: " + differences +
-                                    "; give this one another --folder, or move that one away");
-      }
-    }
+    RequireSameSettings(path, config);
     RunDirectory run(path, config, RunDirectory::Start::kResume);
     Progress progress(false);
     progress.Notice("training " + Title(attention) + ", layers " + std::to_string(config.model.layers) + ", heads " +
