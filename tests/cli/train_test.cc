@@ -199,6 +199,9 @@ TEST_F(Training, WhatCannotBeDoneIsSaidAndNothingIsLost) {
   expect(RunTra(Command("e", "--set train.lr=1e30 --set train.eval_every=1 --set train.checkpoint_every=1")), 1,
          "after step 1: evaluation: the loss is nan");
   EXPECT_FALSE(fs::exists(At("b") + "/DONE"));
+  const Result diverged = RunTra(Command("g", "--set train.lr=1e30 --set train.checkpoint_every=1"));
+  expect(diverged, 1, "step 2: the loss is ");
+  expect(diverged, 1, "; the last checkpoint before it is " + At("g") + "/checkpoints/step-1;");
   expect(RunTra(Command("f", "--set train.lr=1e300 --set train.checkpoint_every=1")), 1, "is no longer finite");
   EXPECT_FALSE(fs::exists(At("f") + "/checkpoints/step-1"));
   expect(RunTra("train " + At("none.toml")), 2, "cannot be opened; check the path");

@@ -159,6 +159,15 @@ TEST(Labels, DependOnTheSequenceItsLengthAndTheSeedAndNotOnTheBatch) {
   EXPECT_FALSE(all[0].equal(all[1]));
   EXPECT_THROW(DrawLabels(5, lengths, 19, 100), c10::ValueError);
   EXPECT_THROW(DrawLabels(5, lengths, 20, 19), c10::ValueError);
+
+  const c10::NoGradGuard no_grad;
+  const auto model = SmallModel("label");
+  const at::Tensor tokens = RandomTokens(4, 30);
+  Pass pass;
+  pass.draws.seed = 9;
+  const at::Tensor whole = model->Logits(tokens, pass);
+  pass.draws.numbers = at::arange(2, 4);
+  EXPECT_LT(MaxDifference(model->Logits(tokens.narrow(0, 2, 2), pass), whole.narrow(0, 2, 2)), 1e-5);
 }
 
 TEST(Table, UnknownNamesListTheKnownOnes) {
