@@ -85,7 +85,13 @@ TEST(Eval, OfATextByWindowAndPosition) {
     EXPECT_NEAR(std::log(rows.at(at + " ppl_word").at("value").get<double>()) / (loss * (bytes - 1) / words), 1, 1e-9);
   }
   EXPECT_LT(rows.at("test 16 ppl_token").at("value").get<double>(), 30);  // of 256 bytes; 14 of them occur
-  EXPECT_EQ(rows.count("test 64 at 32-63 loss"), 1U) << eval.out;
+  ASSERT_EQ(rows.count("test 64 at 32-63 loss"), 1U) << eval.out;
+  EXPECT_NEAR(std::log(rows.at("test 64 at 32-63 ppl_token").at("value").get<double>()),
+              rows.at("test 64 at 32-63 loss").at("value").get<double>(), 1e-9);
+  const std::string plain = RunTra("eval " + run + " --windows 64 --threads 1").out;
+  const std::string details = RunTra("eval " + run + " --windows 64 --threads 1 --details").out;
+  EXPECT_TRUE(Contains(details, "test at 64, at 32-63  ppl_token")) << details;
+  EXPECT_FALSE(Contains(plain, "at 32-63")) << plain;
   EXPECT_EQ(rows.count("test 16 at 32-63 loss"), 0U);
 
   const Result lengths = RunTra("eval " + run + " --lengths 5 --threads 1");

@@ -28,7 +28,8 @@ struct Request {
 void PrintRows(const std::vector<ResultRow>& rows, bool details, Output& out) {
   out.Line("split                 metric            value           n");
   for (const ResultRow& row : rows) {
-    if (!details && row.metric == "loss") continue;
+    const bool by_position = row.window > 0 && !row.group.empty();
+    if (!details && (row.metric == "loss" || by_position)) continue;
     std::string split = row.split;
     if (row.window > 0) split += " at " + std::to_string(row.window);
     if (!row.group.empty()) split += ", " + row.group;
@@ -101,7 +102,7 @@ void AddEval(CLI::App& app) {
       ->allow_extra_args(false);
   command->add_option("--stride", request->stride, "tokens between windows; the window by default")
       ->check(CLI::PositiveNumber);
-  command->add_flag("--details", request->details, "also losses, for text by position");
+  command->add_flag("--details", request->details, "also losses; for text, perplexity and loss by position");
   command->add_flag("--json", request->json, "for programs, as results.json");
   command->add_option("--out", request->out, "also write results to this file");
   AddThreadsOption(*command, request->threads);

@@ -104,9 +104,10 @@ std::vector<ResultRow> EvaluateText(Decoder& model, const RunData& data, const R
     rows.push_back({split, "", window, "loss", sums[1] / sums[0], scored});
     for (size_t i = 0; i < buckets; ++i) {
       const double n = sums[2 + i];
-      if (n > 0) {
-        rows.push_back({split, BucketName(i), window, "loss", sums[2 + buckets + i] / n, static_cast<int64_t>(n)});
-      }
+      if (n == 0) continue;
+      const double loss = sums[2 + buckets + i] / n;
+      rows.push_back({split, BucketName(i), window, "ppl_token", std::exp(loss), static_cast<int64_t>(n)});
+      rows.push_back({split, BucketName(i), window, "loss", loss, static_cast<int64_t>(n)});
     }
   }
   return rows;
