@@ -47,7 +47,7 @@ class PartedTrainee {
 
  private:
   at::Tensor Loss(BatchPart& part) {
-    const PartTensors view = ViewPart(part, 1);
+    const PartTensors view = ViewPart(part, 1, at::kCPU);
     return model_->Loss(view.tokens, view.targets, view.pass).loss;
   }
 

@@ -250,11 +250,16 @@ TEST_F(Sweeping, AnIndexIsOneRunAsAJobArrayMakesIt) {
   EXPECT_TRUE(Contains(text, "#SBATCH --cpus-per-task=1\n")) << text;
   EXPECT_TRUE(Contains(text, "#SBATCH --time=1:00:00\n")) << text;
   EXPECT_TRUE(Contains(text, "#SBATCH --signal=B:TERM@120\n")) << text;
+  EXPECT_FALSE(Contains(text, "gpu")) << text;
   // What Slurm would do for index 2.
   ASSERT_EQ(std::system(("SLURM_ARRAY_TASK_ID=2 SLURM_CPUS_PER_TASK=1 sh " + script + " 2>/dev/null").c_str()), 0);
   EXPECT_TRUE(fs::exists(At("tiny-rope-s1/DONE")));
   EXPECT_FALSE(fs::exists(At("tiny-tra-s1")));
   EXPECT_TRUE(Contains(Sweep("--list").out, "2  tiny-rope-s1  done")) << Sweep("--list").out;
+
+  ASSERT_EQ(Sweep("--slurm " + script + " --device cuda").code, 0);  // here there need be none
+  EXPECT_TRUE(Contains(ReadBytes(script), "#SBATCH --gres=gpu:1\n")) << ReadBytes(script);
+  EXPECT_TRUE(Contains(ReadBytes(script), " --device 'cuda'\n")) << ReadBytes(script);
 
   fs::remove_all(At("tiny-rope-s1"));  // which has no label
   ASSERT_EQ(Sweep("--slurm " + script + " --set \"label=it's\"").code, 0);

@@ -1,6 +1,7 @@
 // Training as a user does it: started, stopped, killed, damaged, resumed.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -209,6 +210,62 @@ TEST_F(Training, WhatCannotBeDoneIsSaidAndNothingIsLost) {
   expect(RunTra("train " + At("config.toml") + " --run /proc/nowhere"), 1, "choose another folder with --run");
   expect(RunTra("eval " + At("nowhere")), 1, "is no run");
   EXPECT_TRUE(Outcome("a") == before);
+}
+
+TEST_F(Training, AFolderThatCannotBeWrittenIsSaidAndLeftAlone) {
+  // Root may write anywhere, so it becomes somebody else.
+  const std::string nobody = geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups " : "";
+  if (RunTra("list", "", nobody).code != 0) GTEST_SKIP() << "no setpriv, or nobody may not run the program";
+  ASSERT_EQ(RunTra(Command("a", "--set train.steps=4")).code, 0);
+  ASSERT_EQ(RunTra(Command("b", "--set train.steps=4")).code, 0);
+  fs::remove(At("b") + "/DONE");
+  const auto set = [&](const char* mode) { return std::system((std::string("chmod -R ") + mode + At("")).c_str()); };
+  ASSERT_EQ(set("a+rX,a-w "), 0);
+  const std::string before = Outcome("b", 4);
+  const auto expect = [&](const std::string& arguments, int code, const std::string& said) {
+    const Result result = RunTra(arguments, "", nobody);
+    EXPECT_EQ(result.code, code) << result.err;
+    EXPECT_TRUE(Contains(result.err, said)) << result.err;
+  };
+  expect(Command("new"), 1, "/new: cannot be made: Permission denied; choose another folder with --run");
+  expect("train " + At("b") + " --resume", 1, "/b: cannot be written: Permission denied; make it writable");
+  expect("train " + At("a") + " --resume", 0, "is done already");
+  expect("eval " + At("a") + " --out " + At("results.json"), 1, "Permission denied");
+  EXPECT_TRUE(Outcome("b", 4) == before);
+  EXPECT_EQ(set("u+w "), 0);
+}
+
+TEST_F(Training, AJumpOfTheLossIsReported) {
+  // A rate that grows until it is too much.
+  const Result result =
+      RunTra(Command("a",
+                     "--set train.lr=5 --set train.warmup=1000 --set train.steps=200 --set train.checkpoint_every=50 "
+                     "--set model.block=normed-residual"));
+  EXPECT_EQ(result.code, 0) << result.err;
+  const size_t at = result.err.find("the loss jumped to ");
+  ASSERT_NE(at, std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("its mean was ", at), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("; the last checkpoint before it is " + At("a") + "/checkpoints/step-", at),
+            std::string::npos)
+      << result.err;
+}
+
+TEST_F(Training, ADeviceThatIsNotThereIsRefused) {
+  const auto expect = [](const std::string& arguments, const std::string& said) {
+    const Result result = RunTra(arguments, "", "CUDA_VISIBLE_DEVICES= ");  // hides those there may be
+    EXPECT_EQ(result.code, 2) << result.err;
+    EXPECT_TRUE(Contains(result.err, said)) << result.err;
+  };
+  expect(Command("a", "--device gpu"), "--device: must be cpu, cuda or cuda:N, got 'gpu'");
+  for (const char* bad : {"cuda:", "cuda:-1", "cuda:1x", "cuda:1000", "CUDA"}) {
+    expect(Command("a", std::string("--device ") + bad), std::string("got '") + bad + "'");
+  }
+  expect(Command("a", "--device cuda"), "--device cuda: no GPU is to be seen; see whether its driver runs");
+  expect(Command("a", "--device cuda:1"), "--device cuda:1: no GPU");
+  for (const char* command : {"eval ", "generate --prompt x ", "logits --ids [1] "}) {
+    expect(command + At("a") + " --device cuda", "no GPU is to be seen");
+  }
+  EXPECT_FALSE(fs::exists(At("a")));
 }
 
 TEST_F(Training, TwoProcessesDoNotTrainInOnePlace) {

@@ -89,8 +89,8 @@ TEST(Identity, RopeScoresDependOnTheDistanceOnly) {
 
 TEST(Identity, DiffWithLambdaZeroIsNormedPlainAttention) {
   const c10::NoGradGuard no_grad;
-  at::Generator random = at::detail::createCPUGenerator(1);
-  const auto layer = std::make_shared<AttentionLayer>(SmallConfig("diff"), 3, random);
+  Init init(1);
+  const auto layer = std::make_shared<AttentionLayer>(SmallConfig("diff"), 3, init);
   layer->eval();
   const double lambda_init = 0.8 - 0.6 * std::exp(-0.3 * 3);
   auto weights = layer->named_parameters();

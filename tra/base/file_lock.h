@@ -8,7 +8,7 @@
 namespace tra {
 
 // A lock on a file, which is created if need be and stays. A process that ends, however it ends, lets go. Where the
-// file system knows no locks, or the file cannot be made, there is no lock: what it guards must be safe without.
+// file system knows no locks, or the file cannot be made, there is no lock but an error.
 class FileLock {
  public:
   enum class Wait : uint8_t { kUntilFree, kNo };
@@ -19,10 +19,15 @@ class FileLock {
   FileLock& operator=(const FileLock&) = delete;
 
   bool HeldByAnother() const { return held_by_another_; }  // only if it did not wait
+  bool HasFile() const { return fd_ >= 0; }
+  int Error() const {
+    return error_;
+  }  // why there is no lock, as errno says it; 0 where this or another process has it
 
  private:
   int fd_;
   bool held_by_another_ = false;
+  int error_ = 0;
 };
 
 }  // namespace tra

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tra/cli/commands.h"
+#include "tra/cli/device.h"
 #include "tra/cli/loaded_run.h"
 #include "tra/cli/output.h"
 #include "tra/cli/runtime.h"
@@ -17,7 +18,7 @@ namespace tra::cli {
 namespace {
 
 struct Request {
-  std::string run, text_split, out;
+  std::string run, text_split, out, device;
   std::vector<std::string> splits, lengths;
   std::vector<int64_t> windows;
   int64_t examples = 0, stride = 0;
@@ -43,7 +44,7 @@ void PrintRows(const std::vector<ResultRow>& rows, bool details, Output& out) {
 
 void RunEval(const Request& request) {
   SetUpComputing(request.threads);
-  const LoadedRun run = LoadRun(request.run);
+  const LoadedRun run = LoadRun(request.run, UseDevice(request.device));
   const auto notice = [](const std::string& text) { std::cerr << "tra: " << text << "\n"; };
   const RunData data(run.config, notice);
   EvaluateOptions options;
@@ -106,6 +107,7 @@ void AddEval(CLI::App& app) {
   command->add_flag("--json", request->json, "for programs, as results.json");
   command->add_option("--out", request->out, "also write results to this file");
   AddThreadsOption(*command, request->threads);
+  AddDeviceOption(*command, request->device);
   command->footer("Example: tra eval runs/copy-tra-s1 --lengths 100,300 --examples 500");
   command->callback([request] { RunEval(*request); });
 }

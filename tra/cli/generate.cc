@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tra/cli/commands.h"
+#include "tra/cli/device.h"
 #include "tra/cli/input.h"
 #include "tra/cli/loaded_run.h"
 #include "tra/cli/output.h"
@@ -25,7 +26,7 @@ namespace {
 constexpr int64_t kTokens = 100;
 
 struct Request {
-  std::string run, prompt, prompt_file, ids;
+  std::string run, prompt, prompt_file, ids, device;
   TokenizerChoice tokenizer{"", ""};  // the run's
   std::optional<int64_t> tokens;
   Sampling sampling;
@@ -102,7 +103,7 @@ void RunGenerate(const Request& request) {
     throw std::invalid_argument("without a temperature all continuations are the same; add --temperature 1");
   }
   SetUpComputing(request.threads);
-  const LoadedModel loaded = LoadRunOrFile(request.run);
+  const LoadedModel loaded = LoadRunOrFile(request.run, UseDevice(request.device));
   const std::unique_ptr<Vocabulary> vocabulary = MakeVocabulary(loaded, request.tokenizer);
   const std::vector<int32_t> prompt = ReadPrompt(request, *vocabulary, loaded.model->config.vocabulary);
   const auto length = static_cast<int64_t>(prompt.size());
@@ -167,6 +168,7 @@ void AddGenerate(CLI::App& app) {
   AddTokenizerOptions(*command, request->tokenizer);
   command->add_flag("--json", request->json, "for programs: ids and text");
   AddThreadsOption(*command, request->threads);
+  AddDeviceOption(*command, request->device);
   command->footer(
       "Example: tra generate runs/copy-tra-s1 --prompt \"BOS 3 1 4 SEP\"\n"
       "Only what is added is written; it ends at EOS or the end of the text, where the vocabulary has one.");

@@ -12,7 +12,7 @@
 
 namespace tra::cli {
 
-LoadedRun LoadRun(const std::string& path) {
+LoadedRun LoadRun(const std::string& path, at::Device device) {
   if (!IsRun(path)) throw std::runtime_error(path + ": is no run (it has no config.toml); tra train makes one");
   const auto checkpoint = NewestSoundModel(path, [](const std::string& text) { std::cerr << "tra: " << text << "\n"; });
   if (!checkpoint) {
@@ -20,14 +20,14 @@ LoadedRun LoadRun(const std::string& path) {
   }
   LoadedRun run;
   run.config = ReadRunConfig(path);
-  run.model = LoadModel(checkpoint->path + "/model.safetensors");
+  run.model = LoadModel(checkpoint->path + "/model.safetensors", device);
   run.step = checkpoint->step;
   return run;
 }
 
-LoadedModel LoadRunOrFile(const std::string& path) {
-  if (std::filesystem::is_regular_file(path)) return {LoadModel(path), std::nullopt};
-  LoadedRun run = LoadRun(path);
+LoadedModel LoadRunOrFile(const std::string& path, at::Device device) {
+  if (std::filesystem::is_regular_file(path)) return {LoadModel(path, device), std::nullopt};
+  LoadedRun run = LoadRun(path, device);
   return {std::move(run.model), std::move(run.config)};
 }
 

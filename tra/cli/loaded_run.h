@@ -18,7 +18,7 @@ struct LoadedRun {
 };
 
 // The model of a run's newest checkpoint. Throws std::runtime_error that says what to do.
-LoadedRun LoadRun(const std::string& path);
+LoadedRun LoadRun(const std::string& path, at::Device device = at::kCPU);
 
 // A model of which there may be nothing but a file.
 struct LoadedModel {
@@ -27,7 +27,7 @@ struct LoadedModel {
 };
 
 // Of a run's folder as above, or of a file such as model.safetensors.
-LoadedModel LoadRunOrFile(const std::string& path);
+LoadedModel LoadRunOrFile(const std::string& path, at::Device device = at::kCPU);
 
 // Most tokens of a sequence; nothing for a model that takes any length.
 std::optional<int64_t> LongestSequence(const ModelConfig& config);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tra/cli/commands.h"
+#include "tra/cli/device.h"
 #include "tra/cli/input.h"
 #include "tra/cli/loaded_run.h"
 #include "tra/cli/output.h"
@@ -20,7 +21,7 @@ namespace tra::cli {
 namespace {
 
 struct Request {
-  std::string run, ids;
+  std::string run, ids, device;
   bool last = false;
   int threads = 0;
 };
@@ -66,10 +67,11 @@ void WriteArray(const at::Tensor& values, Output& out) {
 void RunLogits(const Request& request) {
   const IdRows ids = ParseIdRows(request.ids.empty() ? ReadInput("-") : Argument("--ids", request.ids));
   SetUpComputing(request.threads);
-  const LoadedModel loaded = LoadRunOrFile(request.run);
+  const LoadedModel loaded = LoadRunOrFile(request.run, UseDevice(request.device));
   const ModelConfig& config = loaded.model->config;
   const c10::NoGradGuard no_grad;
-  at::Tensor logits = loaded.model->Logits(Tokens(ids, config)).contiguous();  // [B,T,V]
+  at::Tensor logits =
+      loaded.model->Logits(Tokens(ids, config).to(loaded.model->Device())).cpu().contiguous();  // [B,T,V]
   if (request.last) logits = logits.select(1, logits.size(1) - 1);
   if (!ids.nested) logits = logits[0];
   Output out("");
@@ -90,6 +92,7 @@ void AddLogits(CLI::App& app) {
                       "tokens as JSON: [1,4,5], or [[1,4],[1,5]] for several sequences; standard input by default");
   command->add_flag("--last", request->last, "only those that follow the last token");
   AddThreadsOption(*command, request->threads);
+  AddDeviceOption(*command, request->device);
   command->footer(
       "Example: tra logits runs/copy-tra-s1 --ids \"[1,7,5,2]\"\n"
       "Logits are [position][token], of several sequences [sequence][position][token].");

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "tra/cli/commands.h"
+#include "tra/cli/device.h"
 #include "tra/cli/output.h"
 #include "tra/cli/runtime.h"
 #include "tra/cli/sweep_board.h"
@@ -37,7 +38,7 @@ namespace fs = std::filesystem;
 using State = SweepJob::State;
 
 struct Request {
-  std::string file, slurm, time = "24:00:00";
+  std::string file, slurm, device, time = "24:00:00";
   std::vector<std::string> set;
   int jobs = 1, threads = 0, index = -1;
   bool list = false;
@@ -45,9 +46,16 @@ struct Request {
 
 std::string Program() { return fs::read_symlink("/proc/self/exe").string(); }
 
-std::vector<std::string> TrainArguments(const SweepRun& run, int threads) {
+// What a run computes with.
+struct Computing {
+  int threads = 1;
+  std::string device;
+};
+
+std::vector<std::string> TrainArguments(const SweepRun& run, const Computing& with) {
   std::vector<std::string> arguments = {Program(),  "train",    run.config,  "--run",
-                                        run.folder, "--resume", "--threads", std::to_string(threads)};
+                                        run.folder, "--resume", "--threads", std::to_string(with.threads)};
+  if (!with.device.empty()) arguments.insert(arguments.end(), {"--device", with.device});
   for (const std::string& each : run.overrides) arguments.insert(arguments.end(), {"--set", each});
   return arguments;
 }
@@ -85,9 +93,9 @@ class StopSignalsWait {
 };
 
 // Minus one if there can be no process.
-pid_t StartProcess(const SweepRun& run, int threads) {
+pid_t StartProcess(const SweepRun& run, const Computing& with) {
   // All that takes memory is done before the fork.
-  std::vector<std::string> arguments = TrainArguments(run, threads);
+  std::vector<std::string> arguments = TrainArguments(run, with);
   const std::vector<char*> pointers = Pointers(arguments);
   const std::string log = LogOf(run);
   const std::string missing = "tra: cannot start " + arguments[0] + "; if it was built anew, start the sweep again\n";
@@ -173,8 +181,8 @@ std::vector<SweepJob> JobsOf(const Sweep& sweep) {
 
 class Runner {
  public:
-  Runner(const Sweep& sweep, int at_once, int threads)
-      : jobs_(JobsOf(sweep)), board_(jobs_), at_once_(static_cast<size_t>(at_once)), threads_(threads) {}
+  Runner(const Sweep& sweep, int at_once, Computing with)
+      : jobs_(JobsOf(sweep)), board_(jobs_), at_once_(static_cast<size_t>(at_once)), with_(std::move(with)) {}
 
   void Run() {
     while (true) {
@@ -223,7 +231,7 @@ class Runner {
     std::error_code none;
     fs::remove(job.run->folder + "/FAILED", none);  // the reason of an earlier attempt is not this one's
     job.log_begin = SizeOf(LogOf(*job.run));
-    job.pid = StartProcess(*job.run, threads_);
+    job.pid = StartProcess(*job.run, with_);
     job.state = job.pid > 0 ? State::kRunning : State::kFailed;
     if (job.pid <= 0) job.reason = "no process can be started: try fewer --jobs, or wait until others have ended";
   }
@@ -231,14 +239,14 @@ class Runner {
   std::vector<SweepJob> jobs_;
   SweepBoard board_;
   size_t at_once_;
-  int threads_;
+  Computing with_;
   bool told_ = false;
 };
 
-int RunJobs(const Sweep& sweep, int at_once, int threads) {
+int RunJobs(const Sweep& sweep, int at_once, const Computing& with) {
   fs::create_directories(sweep.folder);
   CatchStopSignals();
-  Runner runner(sweep, at_once, threads);
+  Runner runner(sweep, at_once, with);
   runner.Run();
   const size_t done = Count(runner.jobs(), State::kDone), failed = Count(runner.jobs(), State::kFailed);
   std::cerr << "tra: " << done << " of " << sweep.runs.size() << " runs done, " << failed << " failed"
@@ -308,12 +316,16 @@ void ListRuns(const Sweep& sweep) {
 int RunSweep(const Request& request) {
   const Sweep sweep = ReadSweep(request.file, request.set);
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  const int threads = request.threads > 0 ? request.threads : std::max(1, cores / request.jobs);
+  const Computing with = {request.threads > 0 ? request.threads : std::max(1, cores / request.jobs), request.device};
   if (!request.slurm.empty()) {
     CheckConfigurations(sweep);
     CheckFolders(sweep);
     fs::create_directories(sweep.folder);  // sbatch wants it there for its logs
-    WriteWhole(request.slurm, SlurmScript(sweep, Program(), request.threads > 0 ? request.threads : 4, request.time));
+    SlurmOptions options;
+    if (request.threads > 0) options.cores = request.threads;
+    options.time = request.time;
+    options.device = request.device;
+    WriteWhole(request.slurm, SlurmScript(sweep, Program(), options));
     std::cerr << "tra: " << sweep.runs.size() << " runs; submit with: sbatch " << request.slurm << "\n";
     return 0;
   }
@@ -328,18 +340,19 @@ int RunSweep(const Request& request) {
     }
     // In the place of this process, so that signals reach the run itself.
     const SweepRun& run = sweep.runs[static_cast<size_t>(request.index)];
-    std::vector<std::string> arguments = TrainArguments(run, threads);
+    std::vector<std::string> arguments = TrainArguments(run, with);
     const std::vector<char*> pointers = Pointers(arguments);
     execv(pointers[0], pointers.data());
     throw std::runtime_error("cannot start " + arguments[0]);
   }
+  UseDevice(request.device);  // now, rather than in every run
   CheckConfigurations(sweep);
   CheckFolders(sweep);
-  if (request.jobs * threads > cores) {
-    std::cerr << "tra: warning: " << request.jobs << " runs of " << threads << " threads on " << cores
+  if (request.jobs * with.threads > cores) {
+    std::cerr << "tra: warning: " << request.jobs << " runs of " << with.threads << " threads on " << cores
               << " cores will wait for each other; give fewer --jobs or --threads\n";
   }
-  return RunJobs(sweep, request.jobs, threads);
+  return RunJobs(sweep, request.jobs, with);
 }
 
 }  // namespace
@@ -353,6 +366,7 @@ void AddSweep(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_option("--threads", request->threads, "of each run; cores / jobs by default")
       ->check(CLI::Range(1, 4096));
+  AddDeviceOption(*command, request->device);
   command->add_option("--set", request->set, "change a key in all runs")
       ->allow_extra_args(false);  // one value each time, lest it swallow the file
   command->add_flag("--list", request->list, "only list the runs");

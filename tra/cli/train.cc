@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tra/cli/commands.h"
+#include "tra/cli/device.h"
 #include "tra/cli/output.h"
 #include "tra/cli/progress.h"
 #include "tra/cli/runtime.h"
@@ -17,7 +18,7 @@ namespace tra::cli {
 namespace {
 
 struct Request {
-  std::string config, run;
+  std::string config, run, device;
   std::vector<std::string> set;
   bool resume = false, quiet = false, print = false;
   int threads = 0;
@@ -34,15 +35,20 @@ int RunTraining(const Request& request) {
   }
   const std::string path = !request.run.empty() ? request.run : is_run ? request.config : DefaultRunName(config);
   SetUpComputing(request.threads);
-  const std::unique_ptr<Replicas> replicas = Replicas::FromEnvironment();
+  Replicas::Options options;
+  options.device = UseDevice(request.device);
+  const std::unique_ptr<Replicas> replicas = Replicas::FromEnvironment(options);
   Progress progress(request.quiet || replicas->rank() > 0);
   std::unique_ptr<RunDirectory> run;
   std::vector<double> done = {0.0};
   replicas->OnFirst([&] {
     CheckRun(config);
-    run = std::make_unique<RunDirectory>(path, config,
-                                         request.resume ? RunDirectory::Start::kResume : RunDirectory::Start::kNew);
+    run = std::make_unique<RunDirectory>(
+        path, config, request.resume ? RunDirectory::Start::kResume : RunDirectory::Start::kNew, options.device.str());
     done[0] = IsDone(path) ? 1.0 : 0.0;
+    if (!run->Locked() && done[0] == 0) {
+      progress.Warn(path + ": its file system knows no locks; take care that no other process trains there");
+    }
   });
   replicas->Sum(done);
   if (done[0] > 0) {
@@ -73,6 +79,7 @@ void AddTrain(CLI::App& app, int& exit_code) {
   command->add_flag("--quiet", request->quiet, "say nothing on the way");
   command->add_flag("--print-config", request->print, "only print the configuration, every key with its meaning");
   AddThreadsOption(*command, request->threads);
+  AddDeviceOption(*command, request->device);
   command->footer(
       "Example: tra train configs/small/copy.toml --set model.attention=rope --set train.seed=2\n"
       "Ctrl-C saves and ends with exit code 3; --resume goes on, bit for bit.\n"

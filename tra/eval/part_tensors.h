@@ -14,10 +14,11 @@ struct PartTensors {
   Pass pass;                   // what is drawn follows the examples' numbers
 };
 
-// Views of the part, which must outlive them.
-inline PartTensors ViewPart(BatchPart& part, uint64_t seed) {
+// Tokens and targets for a device; on the CPU, and numbers and lengths ever, views of the part, which must outlive
+// them.
+inline PartTensors ViewPart(BatchPart& part, uint64_t seed, at::Device device) {
   const auto matrix = [&](std::vector<int64_t>& values) {
-    return at::from_blob(values.data(), {part.rows, part.columns}, at::kLong);
+    return at::from_blob(values.data(), {part.rows, part.columns}, at::kLong).to(device);
   };
   const auto column = [&](std::vector<int64_t>& values) {
     return at::from_blob(values.data(), {part.rows}, at::kLong);

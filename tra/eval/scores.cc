@@ -20,10 +20,12 @@ void RequireFinite(double loss, const std::string& where) {
   }
 }
 
+// On the CPU, contiguous.
 PositionLosses Losses(Decoder& model, BatchPart& part) {
   constexpr uint64_t kSeed = 0;  // of labels, the same for all models
-  const PartTensors view = ViewPart(part, kSeed);
-  return TokenLosses(model.Hidden(view.tokens, view.pass), model.Head(), view.targets);
+  const PartTensors view = ViewPart(part, kSeed, model.Device());
+  const PositionLosses each = TokenLosses(model.Hidden(view.tokens, view.pass), model.Head(), view.targets);
+  return {each.losses.cpu().contiguous(), each.correct.cpu().contiguous()};
 }
 
 // Positions 0, 1, 2..3, 4..7, ...
@@ -48,9 +50,8 @@ std::vector<ExampleScore> ScoreExamples(Decoder& model, const ExampleSource& sou
     Batch batch = MakeBatch(source, begin, std::min(kChunk, count - done), options);
     for (BatchPart& part : batch.parts) {
       const PositionLosses result = Losses(model, part);
-      const at::Tensor losses = result.losses.contiguous(), correct = result.correct.contiguous();
-      const auto* loss = losses.data_ptr<double>();
-      const auto* right = correct.data_ptr<bool>();
+      const auto* loss = result.losses.data_ptr<double>();
+      const auto* right = result.correct.data_ptr<bool>();
       for (int64_t row = 0; row < part.rows; ++row) {
         ExampleScore& score = scores.at(static_cast<size_t>(part.groups[static_cast<size_t>(row)]));
         double wrong = 0;
@@ -96,8 +97,7 @@ TextScore ScoreText(Decoder& model, const TokenFile& tokens, int64_t window, int
       part.targets.insert(part.targets.end(), ids.begin() + 1, ids.end());
     }
     const PositionLosses result = Losses(model, part);
-    const at::Tensor losses = result.losses.contiguous();
-    const auto* loss = losses.data_ptr<double>();
+    const auto* loss = result.losses.data_ptr<double>();
     for (size_t at = 0; at < part.targets.size(); ++at) {
       if (part.targets[at] == kUnsupervised) continue;
       const size_t bucket = BucketOf(static_cast<int64_t>(at) % part.columns);

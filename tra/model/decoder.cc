@@ -1,7 +1,6 @@
 #include "tra/model/decoder.h"
 
 #include <ATen/ATen.h>
-#include <ATen/CPUGeneratorImpl.h>
 
 #include "tra/model/attention/variants.h"
 #include "tra/model/init.h"
@@ -34,10 +33,10 @@ void CheckLengths(const Pass& pass, const at::Tensor& tokens) {
 // Linear(E, 4E), SwiGLU, Linear(2E, E).
 class Mlp : public torch::nn::Module {
  public:
-  Mlp(const ModelConfig& config, at::Generator& random)
+  Mlp(const ModelConfig& config, Init& init)
       : dropout_(config.mlp_dropout),
-        up_(register_module("up", std::make_shared<Linear>(config.width, 4 * config.width, true, random))),
-        down_(register_module("down", std::make_shared<Linear>(2 * config.width, config.width, true, random))) {}
+        up_(register_module("up", std::make_shared<Linear>(config.width, 4 * config.width, true, init))),
+        down_(register_module("down", std::make_shared<Linear>(2 * config.width, config.width, true, init))) {}
 
   at::Tensor Forward(const at::Tensor& x, const Draws& draws) {
     return (*down_)(SwiGlu((*up_)(x), is_training() ? dropout_ : 0.0, draws));
@@ -52,11 +51,11 @@ class Mlp : public torch::nn::Module {
 
 class Decoder::Layer : public torch::nn::Module {
  public:
-  Layer(const ModelConfig& config, int64_t layer, at::Generator& random)
-      : attention_norm(register_parameter("attention_norm", at::ones({config.width}))),
-        attention(register_module("attention", std::make_shared<AttentionLayer>(config, layer, random))),
-        mlp_norm(register_parameter("mlp_norm", at::ones({config.width}))),
-        mlp(register_module("mlp", std::make_shared<Mlp>(config, random))) {}
+  Layer(const ModelConfig& config, int64_t layer, Init& init)
+      : attention_norm(register_parameter("attention_norm", init.Constant({config.width}, 1))),
+        attention(register_module("attention", std::make_shared<AttentionLayer>(config, layer, init))),
+        mlp_norm(register_parameter("mlp_norm", init.Constant({config.width}, 1))),
+        mlp(register_module("mlp", std::make_shared<Mlp>(config, init))) {}
 
   at::Tensor attention_norm;  // [E]
   std::shared_ptr<AttentionLayer> attention;
@@ -64,21 +63,18 @@ class Decoder::Layer : public torch::nn::Module {
   std::shared_ptr<Mlp> mlp;
 };
 
-Decoder::Decoder(const ModelConfig& config_in, uint64_t seed) : config(Checked(config_in)) {
-  at::Generator random = at::detail::createCPUGenerator(seed);
-  embedding_ = register_parameter("embedding", at::empty({config.vocabulary, config.width}));
-  FillUniform(embedding_, -0.01, 0.01, random);
+Decoder::Decoder(const ModelConfig& config_in, uint64_t seed, at::Device device) : config(Checked(config_in)) {
+  Init init(seed, device);
+  embedding_ = register_parameter("embedding", init.Uniform({config.vocabulary, config.width}, 0.01));
   if (FindVariant(config.attention).positions != Positions::kNone) {
-    positions_ = register_parameter("positions", at::empty({config.max_length, config.width}));
-    FillUniform(positions_, -0.01, 0.01, random);
+    positions_ = register_parameter("positions", init.Uniform({config.max_length, config.width}, 0.01));
   }
   const auto layers = register_module("layers", std::make_shared<torch::nn::Module>("layers"));
   for (int64_t layer = 0; layer < config.layers; ++layer) {
-    layers_.push_back(layers->register_module(std::to_string(layer), std::make_shared<Layer>(config, layer, random)));
+    layers_.push_back(layers->register_module(std::to_string(layer), std::make_shared<Layer>(config, layer, init)));
   }
-  norm_ = register_parameter("norm", at::ones({config.width}));
-  head_ = register_parameter("head", at::empty({config.vocabulary, config.width}));
-  FillNormal(head_, 0.02, random);
+  norm_ = register_parameter("norm", init.Constant({config.width}, 1));
+  head_ = register_parameter("head", init.Normal({config.vocabulary, config.width}, 0.02));
 }
 
 at::Tensor Decoder::Embed(const at::Tensor& tokens, const Pass& pass) {
@@ -98,13 +94,14 @@ at::Tensor Decoder::Embed(const at::Tensor& tokens, const Pass& pass) {
       if (pass.cache == nullptr) {
         const at::Tensor lengths =
             pass.lengths.defined() ? pass.lengths : at::full({tokens.size(0)}, length, at::kLong);
-        x = x + at::embedding(positions_, DrawLabels(draws, lengths, length, config.max_length));
+        x = x + at::embedding(positions_, DrawLabels(draws, lengths, length, config.max_length).to(x.device()));
         break;
       }
       at::Tensor& labels = pass.cache->labels;
       if (!labels.defined()) {
         const int64_t capacity = pass.cache->capacity;
-        labels = DrawLabels(draws, at::full({tokens.size(0)}, capacity, at::kLong), capacity, config.max_length);
+        labels = DrawLabels(draws, at::full({tokens.size(0)}, capacity, at::kLong), capacity, config.max_length)
+                     .to(x.device());
       }
       TORCH_CHECK(first + length <= labels.size(1), "cache: it holds ", labels.size(1), " positions, ", first + length,
                   " needed; make it larger");
@@ -118,6 +115,8 @@ at::Tensor Decoder::Embed(const at::Tensor& tokens, const Pass& pass) {
 at::Tensor Decoder::Hidden(const at::Tensor& tokens, const Pass& pass_in) {
   TORCH_CHECK_VALUE(tokens.dim() == 2 && tokens.scalar_type() == at::kLong,
                     "model: tokens must be int64 [batch, position], got ", tokens.scalar_type(), " ", tokens.sizes());
+  TORCH_CHECK_VALUE(tokens.device() == embedding_.device(), "model: its weights are on ", embedding_.device(),
+                    ", the tokens on ", tokens.device(), "; move them with .to(model.Device())");
   Pass pass = pass_in;
   if (!pass.draws.numbers.defined()) pass.draws.numbers = at::arange(tokens.size(0));
   CheckLengths(pass, tokens);

@@ -24,8 +24,9 @@ struct Pass {
 
 class Decoder : public torch::nn::Module {
  public:
-  // Weights are drawn from the seed. Throws std::invalid_argument for a configuration that makes no model.
-  Decoder(const ModelConfig& config, uint64_t seed);
+  // Weights are drawn from the seed, the same on every device. Throws std::invalid_argument for a configuration that
+  // makes no model.
+  Decoder(const ModelConfig& config, uint64_t seed, at::Device device = at::kCPU);
 
   // tokens int64 [B,T] -> [B,T,E], ready for the head.
   at::Tensor Hidden(const at::Tensor& tokens, const Pass& pass = {});
@@ -37,6 +38,7 @@ class Decoder : public torch::nn::Module {
   // For inference: needs eval() and no gradients.
   Cache NewCache(int64_t capacity) const { return Cache(config.layers, capacity); }
   const at::Tensor& Head() const { return head_; }  // [V,E]
+  at::Device Device() const { return head_.device(); }
   int64_t ParameterCount() const;
 
   const ModelConfig config;

@@ -92,13 +92,13 @@ at::Tensor Generate(Decoder& model, const at::Tensor& prompt, const GenerateOpti
   Cache cache = model.NewCache(length + options.new_tokens);
   std::vector<bool> ended(static_cast<size_t>(batch), false);
   const Draws draws(options.sampling.seed, at::arange(options.first_sequence, options.first_sequence + batch));
-  at::Tensor next = prompt;
+  at::Tensor next = prompt;  // on the CPU from the first one drawn
   for (int64_t at = length; at < length + options.new_tokens; ++at) {
     Pass pass;
     pass.draws = draws;
     pass.cache = &cache;
-    const at::Tensor hidden = model.Hidden(next, pass).select(1, next.size(1) - 1);          // [B,E]
-    const at::Tensor logits = at::linear(hidden, model.Head()).to(at::kFloat).contiguous();  // [B,V]
+    const at::Tensor hidden = model.Hidden(next.to(model.Device()), pass).select(1, next.size(1) - 1);  // [B,E]
+    const at::Tensor logits = at::linear(hidden, model.Head()).to(at::kCPU, at::kFloat).contiguous();   // [B,V]
     next = at::empty({batch, 1}, at::kLong);
     bool all_ended = true;
     for (int64_t row = 0; row < batch; ++row) {

@@ -5,11 +5,27 @@
 #include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
+
 namespace tra {
 
-void FillUniform(const at::Tensor& x, double low, double high, at::Generator& random);
-void FillNormal(const at::Tensor& x, double deviation, at::Generator& random);
-void FillZero(const at::Tensor& x);
+// Draws on the CPU: weights are the same wherever they then live.
+class Init {
+ public:
+  explicit Init(uint64_t seed, at::Device device = at::kCPU);
+
+  at::Tensor Uniform(at::IntArrayRef sizes, double bound);     // within -bound .. bound
+  at::Tensor Normal(at::IntArrayRef sizes, double deviation);  // around 0
+  at::Tensor Constant(at::IntArrayRef sizes, double value) const;
+  at::Device Device() const { return device_; }
+
+ private:
+  at::Generator random_;
+  at::Device device_;
+};
+
+// In place of what a parameter was made with.
+void Overwrite(const at::Tensor& parameter, const at::Tensor& values);
 
 }  // namespace tra
 

@@ -4,17 +4,12 @@
 
 #include <cmath>
 
-#include "tra/model/init.h"
-
 namespace tra {
 
-Linear::Linear(int64_t in, int64_t out, bool with_bias, at::Generator& random)
-    : weight(register_parameter("weight", at::empty({out, in}))) {
+Linear::Linear(int64_t in, int64_t out, bool with_bias, Init& init) {
   const double bound = 1.0 / std::sqrt(static_cast<double>(in));
-  FillUniform(weight, -bound, bound, random);
-  if (!with_bias) return;
-  bias = register_parameter("bias", at::empty({out}));
-  FillUniform(bias, -bound, bound, random);
+  weight = register_parameter("weight", init.Uniform({out, in}, bound));
+  if (with_bias) bias = register_parameter("bias", init.Uniform({out}, bound));
 }
 
 at::Tensor Linear::operator()(const at::Tensor& x) const {

@@ -2,15 +2,16 @@
 #ifndef TRA_MODEL_LINEAR_H_
 #define TRA_MODEL_LINEAR_H_
 
-#include <ATen/core/Generator.h>
 #include <torch/nn/module.h>
+
+#include "tra/model/init.h"
 
 namespace tra {
 
 class Linear : public torch::nn::Module {
  public:
   // PyTorch's default initialisation: weight [out,in] and bias [out] uniform within 1 / sqrt(in).
-  Linear(int64_t in, int64_t out, bool with_bias, at::Generator& random);
+  Linear(int64_t in, int64_t out, bool with_bias, Init& init);
 
   // [...,in] -> [...,out].
   at::Tensor operator()(const at::Tensor& x) const;

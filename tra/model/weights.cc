@@ -61,7 +61,7 @@ void CheckSizes(const ModelConfig& config, const std::map<std::string, at::Tenso
 
 }  // namespace
 
-std::shared_ptr<Decoder> LoadModel(const std::string& path) {
+std::shared_ptr<Decoder> LoadModel(const std::string& path, at::Device device) {
   const SafetensorsFile file = ReadSafetensors(path);
   const auto config = file.metadata.find("config");
   if (config == file.metadata.end()) {
@@ -73,7 +73,7 @@ std::shared_ptr<Decoder> LoadModel(const std::string& path) {
   try {
     const ModelConfig read = ConfigFromJson(nlohmann::json::parse(config->second));
     CheckSizes(read, file.tensors);
-    model = std::make_shared<Decoder>(read, 0);
+    model = std::make_shared<Decoder>(read, 0, device);
   } catch (const nlohmann::json::exception& error) {
     throw std::runtime_error(path + ": its configuration is not JSON: " + error.what());
   } catch (const std::invalid_argument& error) {

@@ -24,7 +24,7 @@ void SaveModel(const Decoder& model, const std::string& path);
 
 // In fp32 and in evaluation mode: call train() to go on training. Errors begin with the path; missing, unknown or
 // misshapen tensors are named.
-std::shared_ptr<Decoder> LoadModel(const std::string& path);
+std::shared_ptr<Decoder> LoadModel(const std::string& path, at::Device device = at::kCPU);
 
 // Copies weights into a model of the same shape.
 void LoadWeights(Decoder& model, const std::map<std::string, at::Tensor>& weights, const std::string& name_for_errors);

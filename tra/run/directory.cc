@@ -52,7 +52,8 @@ std::string DefaultRunName(const RunConfig& config) {
   return "runs/" + config.data.task + "-" + config.model.attention + label + "-s" + std::to_string(config.train.seed);
 }
 
-RunDirectory::RunDirectory(std::string path, const RunConfig& config, Start start) : path_(std::move(path)) {
+RunDirectory::RunDirectory(std::string path, const RunConfig& config, Start start, const std::string& device)
+    : path_(std::move(path)) {
   std::error_code error;
   fs::create_directories(path_, error);
   if (error) {
@@ -61,6 +62,10 @@ RunDirectory::RunDirectory(std::string path, const RunConfig& config, Start star
   lock_ = std::make_unique<FileLock>(In(path_, "lock"), FileLock::Wait::kNo);
   if (lock_->HeldByAnother()) {
     throw std::runtime_error(path_ + ": another process is training there; wait for it, or choose another with --run");
+  }
+  if (!lock_->HasFile() && !IsDone(path_)) {
+    throw std::runtime_error(path_ + ": cannot be written: " + std::generic_category().message(lock_->Error()) +
+                             "; make it writable, or choose another folder with --run");
   }
   const bool begun = IsRun(path_) && (IsDone(path_) || HasCheckpoints(path_));
   if (start == Start::kNew && begun) {
@@ -73,7 +78,7 @@ RunDirectory::RunDirectory(std::string path, const RunConfig& config, Start star
                                   "; resume with the one it has (tra train " + path_ + " --resume), or start another");
     }
   } else {
-    WriteWhole(In(path_, "env.json"), EnvironmentJson());
+    WriteWhole(In(path_, "env.json"), EnvironmentJson(device));
     WriteWhole(In(path_, kConfig), ConfigToml(config));
   }
   fs::remove(In(path_, kFailed));

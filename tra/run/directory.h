@@ -18,11 +18,12 @@ class RunDirectory {
   // For the process that trains there: no other may. A new run needs a folder without one; a resumed one must have been
   // begun with the same configuration. A run that has saved nothing yet does not count as one. Throws
   // std::runtime_error or std::invalid_argument that say what to do.
-  RunDirectory(std::string path, const RunConfig& config, Start start);
+  RunDirectory(std::string path, const RunConfig& config, Start start, const std::string& device = "cpu");
 
   const std::string& path() const { return path_; }
-  void Finish(const std::string& how);  // writes DONE
-  void Fail(const std::string& why);    // writes FAILED, if it can
+  bool Locked() const { return lock_->Error() == 0; }  // false where the file system knows no locks
+  void Finish(const std::string& how);                 // writes DONE
+  void Fail(const std::string& why);                   // writes FAILED, if it can
 
  private:
   std::string path_;

@@ -34,7 +34,7 @@ std::string Now() {
 
 }  // namespace
 
-std::string EnvironmentJson() {
+std::string EnvironmentJson(const std::string& device) {
   utsname system{};
   uname(&system);
   const nlohmann::ordered_json json = {
@@ -46,6 +46,7 @@ std::string EnvironmentJson() {
       {"processor", ProcessorName()},
       {"cores", std::thread::hardware_concurrency()},
       {"threads", at::get_num_threads()},
+      {"device", device},
       {"simd", ChosenTargetName()},
       {"compiler", __VERSION__},
       {"libtorch", TORCH_VERSION},

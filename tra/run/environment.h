@@ -5,8 +5,8 @@
 
 namespace tra {
 
-// What a result may depend on beside its configuration: revision, processor, libraries, threads. JSON.
-std::string EnvironmentJson();
+// What a result may depend on beside its configuration: revision, processor, libraries, threads, device. JSON.
+std::string EnvironmentJson(const std::string& device);
 
 }  // namespace tra
 

@@ -97,26 +97,28 @@ Sweep ReadSweep(const std::string& path, const std::vector<std::string>& overrid
   return sweep;
 }
 
-std::string SlurmScript(const Sweep& sweep, const std::string& program, int cores, const std::string& time) {
+std::string SlurmScript(const Sweep& sweep, const std::string& program, const SlurmOptions& options) {
   const auto quoted = [](const std::string& text) {  // for sh
     std::string out = "'";
     for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
     return out + "'";
   };
+  const bool gpu = !options.device.empty() && options.device != "cpu";
   std::ostringstream out;
   out << "#!/bin/sh\n"
       << "# One run of " << sweep.file
       << " for each index: sbatch THIS_FILE. Submit it again to go on with what is not done.\n"
       << "#SBATCH --job-name=tra-" << fs::path(sweep.file).stem().string() << "\n"
       << "#SBATCH --array=0-" << sweep.runs.size() - 1 << "\n"
-      << "#SBATCH --cpus-per-task=" << cores << "\n"
-      << "#SBATCH --time=" << time << "\n"
+      << "#SBATCH --cpus-per-task=" << options.cores << "\n"
+      << (gpu ? "#SBATCH --gres=gpu:1\n" : "") << "#SBATCH --time=" << options.time << "\n"
       << "#SBATCH --output=" << sweep.folder
       << "/slurm-%A_%a.log\n"
       // Two minutes to save before the time is up. B: to the script itself, which the run replaces.
       << "#SBATCH --signal=B:TERM@120\n"
       << "exec " << quoted(program) << " sweep " << quoted(sweep.file)
       << " --index \"$SLURM_ARRAY_TASK_ID\" --threads \"$SLURM_CPUS_PER_TASK\"";
+  if (gpu) out << " --device " << quoted(options.device);
   for (const std::string& each : sweep.overrides) out << " --set " << quoted(each);
   out << "\n";
   return out.str();

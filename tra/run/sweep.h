@@ -30,8 +30,15 @@ struct Sweep {
 // the file, the key and what it may be.
 Sweep ReadSweep(const std::string& path, const std::vector<std::string>& overrides = {});
 
+// What a job of the array asks for.
+struct SlurmOptions {
+  int cores = 4;
+  std::string time = "24:00:00";
+  std::string device;  // one GPU for all but the CPU
+};
+
 // A job array with one run an index, for sbatch: `program sweep FILE --index N`, with the sweep's overrides.
-std::string SlurmScript(const Sweep& sweep, const std::string& program, int cores, const std::string& time);
+std::string SlurmScript(const Sweep& sweep, const std::string& program, const SlurmOptions& options);
 
 }  // namespace tra
 

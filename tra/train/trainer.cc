@@ -60,7 +60,8 @@ class Trainer {
         replicas_(replicas),
         hooks_(hooks),
         data_(config, hooks.notice),
-        model_(MakeModelConfig(config, data_.Vocabulary(), data_.TrainLength(), data_.Longest()), config.train.seed),
+        model_(MakeModelConfig(config, data_.Vocabulary(), data_.TrainLength(), data_.Longest()), config.train.seed,
+               replicas.device()),
         parameters_(Group(model_, config.train)),
         optimizer_(parameters_.groups, OptimizerOptions(config.train)),
         spikes_(config.train.spike) {
@@ -148,7 +149,7 @@ class Trainer {
     double loss = 0, correct = 0;
     for (BatchPart& part : batch.parts) {
       // No number comes twice, so it stands for the step as well.
-      const PartTensors view = ViewPart(part, train.seed);
+      const PartTensors view = ViewPart(part, train.seed, model_.Device());
       const CrossEntropySum sum = model_.Loss(view.tokens, view.targets, view.pass);
       if (&part == &batch.parts.back()) replicas_.BeginLastBackward();
       sum.loss.backward();

@@ -104,7 +104,7 @@ class Environment : public ::testing::Test {
  protected:
   void SetUp() override { TearDown(); }
   void TearDown() override {
-    for (const char* name : {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}) unsetenv(name);
+    for (const char* name : {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "LOCAL_RANK"}) unsetenv(name);
   }
 
   static std::string Error() {
@@ -147,6 +147,9 @@ TEST_F(Environment, ErrorsNameTheVariable) {
   setenv("RANK", "1x", 1);
   EXPECT_EQ(Error(), "RANK='1x' is not a number from 0 to 1");
   setenv("RANK", "1", 1);
+  setenv("LOCAL_RANK", "2", 1);
+  EXPECT_EQ(Error(), "LOCAL_RANK='2' is not a number from 0 to 1");
+  setenv("LOCAL_RANK", "1", 1);
   EXPECT_TRUE(Contains(Error(), "MASTER_ADDR is not set")) << Error();
   setenv("MASTER_ADDR", "127.0.0.1", 1);
   EXPECT_TRUE(Contains(Error(), "MASTER_PORT is not set")) << Error();

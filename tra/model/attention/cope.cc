@@ -6,10 +6,10 @@
 
 namespace tra {
 
-AttentionLayer::Mixer MakeCope(AttentionLayer& layer, at::Generator& /*random*/) {
+AttentionLayer::Mixer MakeCope(AttentionLayer& layer, Init& init) {
   // [d,position], shared by the heads.
   const at::Tensor table =
-      layer.register_parameter("positions", at::zeros({layer.config.HeadWidth(), layer.config.cope_positions}));
+      layer.register_parameter("positions", init.Constant({layer.config.HeadWidth(), layer.config.cope_positions}, 0));
   return [&layer, table](const AttentionCall& call) {
     // Heads are side by side in q, so all of them make one product with the table: [B,T,H,d] -> [B,T,H,position].
     at::Tensor q = call.q.reshape({call.q.size(0), call.q.size(1), layer.config.heads, layer.config.HeadWidth()});

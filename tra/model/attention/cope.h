@@ -7,7 +7,7 @@
 
 namespace tra {
 
-AttentionLayer::Mixer MakeCope(AttentionLayer& layer, at::Generator& random);
+AttentionLayer::Mixer MakeCope(AttentionLayer& layer, Init& init);
 
 }  // namespace tra
 

@@ -12,17 +12,13 @@ namespace tra {
 
 // Half as many heads, each with two queries and keys of the usual width and a value of twice it:
 //   out = norm(softmax(q1 k1) v - lambda * softmax(q2 k2) v) * (1 - lambda_init)
-AttentionLayer::Mixer MakeDiff(AttentionLayer& layer, at::Generator& random) {
+AttentionLayer::Mixer MakeDiff(AttentionLayer& layer, Init& init) {
   const int64_t pairs = layer.config.heads / 2, width = layer.config.HeadWidth();
   const double lambda_init = 0.8 - 0.6 * std::exp(-0.3 * static_cast<double>(layer.layer));
-  const auto vector = [&](const char* name) {
-    at::Tensor x = layer.register_parameter(name, at::empty({width}));
-    FillNormal(x, 0.1, random);
-    return x;
-  };
+  const auto vector = [&](const char* name) { return layer.register_parameter(name, init.Normal({width}, 0.1)); };
   const at::Tensor q1 = vector("lambda_q1"), k1 = vector("lambda_k1");
   const at::Tensor q2 = vector("lambda_q2"), k2 = vector("lambda_k2");
-  const at::Tensor gain = layer.register_parameter("norm", at::ones({2 * width}));  // one for all heads
+  const at::Tensor gain = layer.register_parameter("norm", init.Constant({2 * width}, 1));  // one for all heads
   return [&layer, pairs, lambda_init, q1, k1, q2, k2, gain](const AttentionCall& call) {
     const at::Tensor lambda = (q1 * k1).sum().exp() - (q2 * k2).sum().exp() + lambda_init;
 

@@ -6,7 +6,7 @@
 
 namespace tra {
 
-AttentionLayer::Mixer MakeDiff(AttentionLayer& layer, at::Generator& random);
+AttentionLayer::Mixer MakeDiff(AttentionLayer& layer, Init& init);
 
 }  // namespace tra
 

@@ -7,17 +7,17 @@
 
 namespace tra {
 
-AttentionLayer::AttentionLayer(const ModelConfig& config, int64_t layer, at::Generator& random)
+AttentionLayer::AttentionLayer(const ModelConfig& config, int64_t layer, Init& init)
     : config(config),
       layer(layer),
-      projections_({register_module("query", std::make_shared<Linear>(config.width, config.width, false, random)),
-                    register_module("key", std::make_shared<Linear>(config.width, config.width, false, random)),
-                    register_module("value", std::make_shared<Linear>(config.width, config.width, false, random))}),
-      out_(register_module("out", std::make_shared<Linear>(config.width, config.width, true, random))),
-      mixer_(FindVariant(config.attention).make(*this, random)) {}
+      projections_({register_module("query", std::make_shared<Linear>(config.width, config.width, false, init)),
+                    register_module("key", std::make_shared<Linear>(config.width, config.width, false, init)),
+                    register_module("value", std::make_shared<Linear>(config.width, config.width, false, init))}),
+      out_(register_module("out", std::make_shared<Linear>(config.width, config.width, true, init))),
+      mixer_(FindVariant(config.attention).make(*this, init)) {}
 
-std::shared_ptr<Linear> AttentionLayer::AddProjection(const std::string& name, int64_t out, at::Generator& random) {
-  projections_.push_back(register_module(name, std::make_shared<Linear>(config.width, out, true, random)));
+std::shared_ptr<Linear> AttentionLayer::AddProjection(const std::string& name, int64_t out, Init& init) {
+  projections_.push_back(register_module(name, std::make_shared<Linear>(config.width, out, true, init)));
   return projections_.back();
 }
 

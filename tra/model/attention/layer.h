@@ -2,7 +2,6 @@
 #ifndef TRA_MODEL_ATTENTION_LAYER_H_
 #define TRA_MODEL_ATTENTION_LAYER_H_
 
-#include <ATen/core/Generator.h>
 #include <torch/nn/module.h>
 
 #include <functional>
@@ -32,7 +31,7 @@ class AttentionLayer : public torch::nn::Module {
   // Joins values by attention: [B,H,T,d], for any split of E into H heads.
   using Mixer = std::function<at::Tensor(const AttentionCall&)>;
 
-  AttentionLayer(const ModelConfig& config, int64_t layer, at::Generator& random);
+  AttentionLayer(const ModelConfig& config, int64_t layer, Init& init);
   // Mixers hold on to their layer.
   AttentionLayer(const AttentionLayer&) = delete;
   AttentionLayer& operator=(const AttentionLayer&) = delete;
@@ -44,7 +43,7 @@ class AttentionLayer : public torch::nn::Module {
   // For variants:
 
   // One more Linear of the layer's input, computed together with those of q, k and v: AttentionCall::extra.
-  std::shared_ptr<Linear> AddProjection(const std::string& name, int64_t out, at::Generator& random);
+  std::shared_ptr<Linear> AddProjection(const std::string& name, int64_t out, Init& init);
 
   // Attend applies it; a rule's own input that is made of q must come from normed ones.
   bool QkNorm() const;

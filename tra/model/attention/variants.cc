@@ -14,14 +14,14 @@ namespace {
 using Mixer = AttentionLayer::Mixer;
 
 // Plain causal softmax attention.
-Mixer MakePlain(AttentionLayer& layer, at::Generator& /*random*/) {
+Mixer MakePlain(AttentionLayer& layer, Init& /*init*/) {
   return [&layer](const AttentionCall& call) {
     return layer.Attend(call, ScoreRule::kSoftmax, layer.Heads(call.q), layer.Heads(call.k), layer.Heads(call.v));
   };
 }
 
 // Queries and keys turned by an angle that grows with their position.
-Mixer MakeRope(AttentionLayer& layer, at::Generator& /*random*/) {
+Mixer MakeRope(AttentionLayer& layer, Init& /*init*/) {
   return [&layer](const AttentionCall& call) {
     const auto turned = [&](const at::Tensor& x) {
       return Rope(layer.Heads(x), call.first_position, layer.config.rope_theta);
@@ -31,9 +31,9 @@ Mixer MakeRope(AttentionLayer& layer, at::Generator& /*random*/) {
 }
 
 // A learned bias by distance, one for all distances beyond those of training.
-Mixer MakeRel(AttentionLayer& layer, at::Generator& /*random*/) {
-  const at::Tensor bias =
-      layer.register_parameter("bias", at::zeros({layer.config.heads, layer.config.train_length}));  // [H,distance]
+Mixer MakeRel(AttentionLayer& layer, Init& init) {
+  const at::Tensor bias = layer.register_parameter(
+      "bias", init.Constant({layer.config.heads, layer.config.train_length}, 0));  // [H,distance]
   return [&layer, bias](const AttentionCall& call) {
     return layer.Attend(call, ScoreRule::kDistance, layer.Heads(call.q), layer.Heads(call.k), layer.Heads(call.v),
                         bias);
@@ -41,10 +41,10 @@ Mixer MakeRel(AttentionLayer& layer, at::Generator& /*random*/) {
 }
 
 // Forgetting: every position multiplies the weights of all before it by a gate of its own.
-Mixer MakeFot(AttentionLayer& layer, at::Generator& random) {
-  const std::shared_ptr<Linear> gate = layer.AddProjection("gate", layer.config.heads, random);
-  FillNormal(gate->weight, 0.02, random);
-  FillZero(gate->bias);
+Mixer MakeFot(AttentionLayer& layer, Init& init) {
+  const std::shared_ptr<Linear> gate = layer.AddProjection("gate", layer.config.heads, init);
+  Overwrite(gate->weight, init.Normal(gate->weight.sizes(), 0.02));
+  Overwrite(gate->bias, init.Constant(gate->bias.sizes(), 0));
   return [&layer](const AttentionCall& call) {
     const at::Tensor log_forget = at::log_sigmoid(call.extra[0]).transpose(1, 2);  // [B,H,T]
     return layer.Attend(call, ScoreRule::kForget, layer.Heads(call.q), layer.Heads(call.k), layer.Heads(call.v),
@@ -53,8 +53,8 @@ Mixer MakeFot(AttentionLayer& layer, at::Generator& random) {
 }
 
 // Threshold Relative Attention.
-Mixer MakeTra(AttentionLayer& layer, at::Generator& random) {
-  layer.AddProjection("gate", layer.config.heads, random);
+Mixer MakeTra(AttentionLayer& layer, Init& init) {
+  layer.AddProjection("gate", layer.config.heads, init);
   return [&layer](const AttentionCall& call) {
     const at::Tensor log_gate = at::log_sigmoid(call.extra[0]).transpose(1, 2);  // [B,H,T]
     return layer.Attend(call, ScoreRule::kThreshold, layer.Heads(call.q), layer.Heads(call.k), layer.Heads(call.v),

@@ -21,7 +21,7 @@ struct Variant {
   const char* name;
   const char* summary;
   // Gives the layer the parameters it needs, and returns what it does with its projections.
-  AttentionLayer::Mixer (*make)(AttentionLayer& layer, at::Generator& random);
+  AttentionLayer::Mixer (*make)(AttentionLayer& layer, Init& init);
   Positions positions = Positions::kNone;
   bool qk_norm = false;                        // unless the configuration says otherwise
   DropoutOn dropout_on = DropoutOn::kWeights;  // likewise

@@ -46,9 +46,9 @@ GradientBuckets::GradientBuckets(const std::vector<at::Tensor>& parameters, int6
   int64_t bytes = 0;
   // A backward brings the gradients of the last layers first.
   for (auto it = parameters.rbegin(); it != parameters.rend(); ++it) {
-    if (it->device() != group.device() || it->scalar_type() != parameters.front().scalar_type()) {
-      throw std::invalid_argument("parameters must be of one dtype and on the device that Replicas was made for: got " +
-                                  it->toString() + " on " + it->device().str());
+    if (it->device() != parameters.front().device() || it->scalar_type() != parameters.front().scalar_type()) {
+      throw std::invalid_argument("parameters must be of one dtype and on one device: got " + it->toString() + " on " +
+                                  it->device().str());
     }
     if (!it->requires_grad()) continue;
     slots.push_back({*it, {}, false});
@@ -67,7 +67,8 @@ void GradientBuckets::Add(std::vector<Slot> slots) {
   buckets_.push_back(std::make_unique<Bucket>());
   Bucket& bucket = *buckets_.back();
   bucket.slots = std::move(slots);
-  const at::TensorOptions options = bucket.slots.front().parameter.options().requires_grad(false);
+  const at::TensorOptions options =
+      bucket.slots.front().parameter.options().requires_grad(false).device(group_.device());
   const int64_t align = kAlignment / static_cast<int64_t>(options.dtype().itemsize());
   const auto aligned = [align](int64_t size) { return (size + align - 1) / align * align; };
   int64_t size = 0;
@@ -117,8 +118,8 @@ void GradientBuckets::Launch(Bucket& bucket) {
     counts.push_back(grad.defined() ? 1.0F : 0.0F);
     if (!grad.defined()) {
       slot.view.zero_();
-    } else if (grad.data_ptr() != slot.view.data_ptr()) {
-      slot.view.copy_(grad);
+    } else if (grad.device() != slot.view.device() || grad.data_ptr() != slot.view.data_ptr()) {
+      slot.view.copy_(grad.to(slot.view.device()));
     }
   }
   bucket.counts.copy_(at::tensor(counts));
@@ -129,7 +130,8 @@ void GradientBuckets::Settle(Bucket& bucket) {
   std::exchange(bucket.wait, nullptr)();
   const at::Tensor counts = bucket.counts.to(at::kCPU, at::kFloat);
   for (size_t i = 0; i < bucket.slots.size(); ++i) {
-    if (counts.data_ptr<float>()[i] > 0) bucket.slots[i].parameter.mutable_grad() = bucket.slots[i].view;
+    const Slot& slot = bucket.slots[i];
+    if (counts.data_ptr<float>()[i] > 0) slot.parameter.mutable_grad() = slot.view.to(slot.parameter.device());
   }
 }
 

@@ -131,35 +131,46 @@ c10::intrusive_ptr<C10dBackend> MakeGloo([[maybe_unused]] const c10::intrusive_p
 #endif
 }
 
-c10::intrusive_ptr<C10dBackend> MakeNccl([[maybe_unused]] const c10::intrusive_ptr<c10d::Store>& store,
-                                         [[maybe_unused]] const Launch& launch, [[maybe_unused]] milliseconds timeout) {
 #ifdef TRA_HAS_NCCL
+c10::intrusive_ptr<C10dBackend> MakeNccl(const c10::intrusive_ptr<c10d::Store>& store, const Launch& launch,
+                                         milliseconds timeout) {
   auto options = c10d::ProcessGroupNCCL::Options::create();
   // NCCL's watchdog ends the process without an error: it comes after ours.
   options->timeout = 2 * timeout;
   return c10::make_intrusive<c10d::ProcessGroupNCCL>(store, launch.rank, launch.size, options);
-#else
-  throw std::runtime_error(
-      "this build has no NCCL, which connects GPUs: build with a LibTorch for CUDA and NCCL's headers, or train with "
-      "one process");
+}
 #endif
+
+c10::intrusive_ptr<C10dBackend> Make(const c10::intrusive_ptr<c10d::Store>& store, const Launch& launch,
+                                     milliseconds timeout, [[maybe_unused]] at::Device sending) {
+#ifdef TRA_HAS_NCCL
+  if (sending.is_cuda()) return MakeNccl(store, launch, timeout);
+#endif
+  return MakeGloo(store, launch, timeout);
+}
+
+// NCCL takes what is on GPUs; for Gloo it goes through the CPU.
+at::Device SendingDevice([[maybe_unused]] at::Device device) {
+#ifdef TRA_HAS_NCCL
+  if (device.is_cuda()) return device;
+#endif
+  return at::kCPU;
 }
 
 }  // namespace
 
 Group::Group(const Launch& launch, at::Device device, milliseconds timeout)
-    : rank_(launch.rank), size_(launch.size), device_(device), timeout_(timeout) {
+    : rank_(launch.rank), size_(launch.size), device_(SendingDevice(device)), timeout_(timeout) {
   // Apart, because the store waits without end for a stranger at its port who does not answer.
   auto meeting = std::make_shared<std::promise<std::shared_ptr<Backend>>>();
   auto met = meeting->get_future();
-  std::thread([meeting, launch, device, timeout] {
+  std::thread([meeting, launch, sending = device_, timeout] {
     try {
       const auto start = Clock::now();
       auto backend = std::make_shared<Backend>();
       backend->store = MakeStore(launch, timeout);
       MeetAll(*backend->store, launch, timeout, start);
-      backend->c10d =
-          device.is_cuda() ? MakeNccl(backend->store, launch, timeout) : MakeGloo(backend->store, launch, timeout);
+      backend->c10d = Make(backend->store, launch, timeout, sending);
       meeting->set_value(std::move(backend));
     } catch (...) {
       meeting->set_exception(std::current_exception());

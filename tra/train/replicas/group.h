@@ -17,7 +17,8 @@ namespace tra {
 // std::runtime_error with the rank, the time waited and the remedy.
 class Group {
  public:
-  // Gloo for the CPU, NCCL for CUDA. Returns when all processes have met, and fails after `timeout` if they do not.
+  // For parameters on that device: NCCL for CUDA where this build has it, Gloo for all else. Returns when all processes
+  // have met, and fails after `timeout` if they do not.
   Group(const Launch& launch, at::Device device, std::chrono::milliseconds timeout);
   ~Group();
   Group(const Group&) = delete;
@@ -25,7 +26,7 @@ class Group {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
-  at::Device device() const { return device_; }
+  at::Device device() const { return device_; }  // where tensors must be to be sent
 
   // Starts to replace a contiguous tensor by its sum over the processes, the same to the last bit in each. It is there
   // when the returned function has been called and has returned. `what` is for errors: "the sum of gradients".

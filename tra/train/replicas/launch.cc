@@ -41,6 +41,7 @@ Launch ReadLaunch() {
   if (!Get("RANK") && !Get("WORLD_SIZE")) return launch;
   launch.size = NeedInteger("WORLD_SIZE", 1, std::numeric_limits<int>::max());
   launch.rank = NeedInteger("RANK", 0, launch.size - 1);
+  if (Get("LOCAL_RANK")) launch.local_rank = NeedInteger("LOCAL_RANK", 0, launch.size - 1);
   if (launch.size == 1) return launch;
   launch.master_address = Need("MASTER_ADDR");
   launch.master_port = static_cast<uint16_t>(NeedInteger("MASTER_PORT", 1, 65535));

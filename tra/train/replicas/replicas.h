@@ -45,7 +45,8 @@ class Group;
 class Replicas {
  public:
   struct Options {
-    at::Device device = at::kCPU;  // of the parameters; Gloo connects CPUs, NCCL connects GPUs
+    // Of the parameters. NCCL connects GPUs where the LibTorch has it; all else goes through the CPU and Gloo.
+    at::Device device = at::kCPU;
     // The longest that a process waits for another: to start, or to come to the same call.
     std::chrono::milliseconds timeout = std::chrono::seconds(50);
     int64_t bucket_bytes = int64_t{4} << 20;  // of gradients that are summed at once
@@ -67,6 +68,7 @@ class Replicas {
 
   int rank() const;
   int size() const;
+  at::Device device() const { return options_.device; }
 
   // This process's part of `count` examples: in order of the ranks, as even as can be.
   Share ShareOf(int64_t count) const;

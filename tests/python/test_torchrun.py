@@ -1,0 +1,102 @@
+"""`tra train` under torchrun itself: processes that find each other, and a restart after one was killed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import torch.distributed
+
+PROGRAM = os.environ["TRA_PROGRAM"]
+CONFIG = """
+[model]
+layers = 1
+heads = 2
+width = 32
+[data]
+task = "copy"
+lengths = [1, 8]
+[train]
+steps = 60
+batch = 8
+log_every = 1
+checkpoint_every = 5
+[eval]
+splits = ["iid"]
+examples = 10
+"""
+# torch 1.13's default, 0, is none that it understands under Python 3.11.
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--no_python", "--redirects", "1", "--tee", "1"]
+
+
+@unittest.skipUnless(torch.distributed.is_available(), "this torch has no torchrun")
+class Torchrun(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+        self.config = self.at("config.toml")
+        with open(self.config, "w") as file:
+            file.write(CONFIG)
+        probe = torch.distributed.TCPStore("127.0.0.1", 0, 1, True)
+        self.port = str(probe.port)  # free again when the store is gone
+
+    def at(self, name):
+        return os.path.join(self.directory.name, name)
+
+    def train(self, run, *more):
+        return [PROGRAM, "train", self.config, "--run", self.at(run), "--threads", "1", "--quiet", *more]
+
+    def torchrun(self, *more):
+        return [*TORCHRUN, "--master_addr", "127.0.0.1", "--master_port", self.port, "--nproc_per_node", "2", *more]
+
+    def losses(self, run):
+        with open(os.path.join(self.at(run), "metrics.jsonl")) as file:
+            rows = [json.loads(line) for line in file]
+        return {row["step"]: row["train/loss"] for row in rows if "train/loss" in row}
+
+    def expect_same(self, run, want):
+        self.assertTrue(os.path.exists(os.path.join(self.at(run), "DONE")))
+        got, want = self.losses(run), self.losses(want)
+        self.assertEqual(list(got), list(want))
+        for step, loss in want.items():
+            self.assertAlmostEqual(got[step], loss, delta=2e-6 * loss, msg=str(step))
+
+    def test_processes_train_as_one_and_a_killed_one_is_started_again(self):
+        subprocess.run(self.train("one"), check=True)
+        subprocess.run(self.torchrun(*self.train("two")), check=True, timeout=120, capture_output=True)
+        self.expect_same("two", "one")
+
+        command = self.torchrun("--max_restarts", "2", *self.train("killed", "--resume"))
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as running:
+            self.kill_one_of("killed")
+            said = running.communicate(timeout=120)[1]
+        self.assertEqual(running.returncode, 0, said)
+        self.assertIn("failed (exitcode: ", said)  # torchrun saw it
+        self.expect_same("killed", "one")
+
+    # One of the processes of a run, once that has saved something.
+    def kill_one_of(self, run):
+        deadline = time.time() + 60
+        while time.time() < deadline:
+            if os.path.exists(os.path.join(self.at(run), "checkpoints", "step-10")):
+                break
+            time.sleep(0.005)
+        pids = [pid for pid in filter(str.isdigit, os.listdir("/proc")) if self.is_of(run, pid)]
+        self.assertEqual(len(pids), 2)
+        os.kill(max(map(int, pids)), signal.SIGKILL)
+
+    def is_of(self, run, pid):
+        try:
+            with open(f"/proc/{pid}/cmdline") as file:
+                command = file.read().split("\0")
+        except OSError:  # it has ended
+            return False
+        return command[0] == PROGRAM and self.at(run) in command
+
+
+if __name__ == "__main__":
+    unittest.main()

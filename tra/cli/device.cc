@@ -1,0 +1,67 @@
+#include "tra/cli/device.h"
+
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <torch/cuda.h>
+
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+
+#include "tra/train/replicas/launch.h"
+
+namespace tra::cli {
+namespace {
+
+constexpr char kPrefix[] = "cuda:";
+
+// N of cuda:N.
+std::optional<int> NamedIndex(const std::string& name) {
+  if (name.rfind(kPrefix, 0) != 0) return std::nullopt;
+  int index = 0;
+  const char* const begin = name.data() + sizeof(kPrefix) - 1;
+  const char* const end = name.data() + name.size();
+  const auto [at, error] = std::from_chars(begin, end, index);
+  if (error != std::errc() || at != end || index < 0 || index > std::numeric_limits<at::DeviceIndex>::max()) {
+    return std::nullopt;
+  }
+  return index;
+}
+
+}  // namespace
+
+void AddDeviceOption(CLI::App& command, std::string& device) {
+  const auto error = [](const std::string& name) {
+    const bool known = name == "cpu" || name == "cuda" || NamedIndex(name);
+    return known ? std::string() : "must be cpu, cuda or cuda:N, got '" + name + "'";
+  };
+  command.add_option("--device", device, "to compute on: cpu, cuda or cuda:N")->default_str("cpu")->check(error);
+}
+
+at::Device UseDevice(const std::string& name) {
+  if (name.empty() || name == "cpu") return at::kCPU;
+  const std::optional<int> named = NamedIndex(name);
+  const auto count = static_cast<int>(torch::cuda::device_count());
+  if (count == 0) {
+    throw std::invalid_argument("--device " + name +
+                                ": no GPU is to be seen; see whether its driver runs and whether this LibTorch is one "
+                                "for CUDA, or compute on the CPU without --device");
+  }
+  const Launch launch = ReadLaunch();
+  if (!named && launch.size > 1 && !launch.local_rank) {
+    throw std::invalid_argument(
+        "--device cuda: LOCAL_RANK is not set, so the processes of a machine cannot tell whose GPU is which: start "
+        "them "
+        "with torchrun, or give each a --device cuda:N of its own");
+  }
+  const int index = named.value_or(launch.local_rank.value_or(0));
+  if (index >= count) {
+    throw std::invalid_argument("--device " + name + ": there are " + std::to_string(count) +
+                                " GPUs, numbered from 0, and no number " + std::to_string(index));
+  }
+  const at::Device device(at::kCUDA, static_cast<at::DeviceIndex>(index));
+  c10::impl::VirtualGuardImpl(device.type()).setDevice(device);  // of what NCCL and CUDA do without being told where
+  return device;
+}
+
+}  // namespace tra::cli
