@@ -1,14 +1,17 @@
-// A device that is not the CPU, on a machine without a GPU.
+// A device that is not the CPU, also on a machine without a GPU.
 #ifndef TRA_TESTS_BASE_OTHER_DEVICE_H_
 #define TRA_TESTS_BASE_OTHER_DEVICE_H_
 
 #include <ATen/core/Tensor.h>
 #include <torch/csrc/lazy/ts_backend/ts_backend_impl.h>
+#include <torch/cuda.h>
 
 namespace tra::testing {
 
-// LibTorch's lazy device: as on a GPU, its tensors refuse those of the CPU beside them and have no memory to read.
+// A GPU if there is one. Else LibTorch's lazy device: its tensors have no memory to read either, and most of its
+// operations, though not all, refuse tensors of the CPU beside them.
 inline at::Device OtherDevice() {
+  if (torch::cuda::is_available()) return {at::kCUDA, 0};
   static const bool started = [] {
     torch::lazy::InitTorchScriptBackend();
     return true;

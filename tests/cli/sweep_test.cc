@@ -259,7 +259,9 @@ TEST_F(Sweeping, AnIndexIsOneRunAsAJobArrayMakesIt) {
 
   ASSERT_EQ(Sweep("--slurm " + script + " --device cuda").code, 0);  // here there need be none
   EXPECT_TRUE(Contains(ReadBytes(script), "#SBATCH --gres=gpu:1\n")) << ReadBytes(script);
-  EXPECT_TRUE(Contains(ReadBytes(script), " --device 'cuda'\n")) << ReadBytes(script);
+  EXPECT_TRUE(Contains(ReadBytes(script), " --device cuda\n")) << ReadBytes(script);
+
+  EXPECT_TRUE(Contains(Sweep("--slurm " + script + " --device cuda:1").err, "a GPU of its own; use cuda"));
 
   fs::remove_all(At("tiny-rope-s1"));  // which has no label
   ASSERT_EQ(Sweep("--slurm " + script + " --set \"label=it's\"").code, 0);

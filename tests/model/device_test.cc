@@ -67,6 +67,10 @@ TEST_P(Device, AStepIsThatOfTheCpu) {
   for (const auto& each : there->named_parameters()) {
     const at::Tensor grad = each.value().grad().cpu(), want_grad = want[each.key()].grad();
     EXPECT_LT(MaxDifference(grad, want_grad), 1e-4 * (1 + want_grad.abs().max().item<double>())) << each.key();
+    // AdamW's first step has the sign of the gradient, which rounding may turn where there is next to none.
+    const at::Tensor clear = want_grad.abs() > 1e-3;
+    const at::Tensor weight = each.value().detach().cpu(), want_weight = want[each.key()].detach();
+    EXPECT_LT(MaxDifference(weight.masked_select(clear), want_weight.masked_select(clear)), 1e-5) << each.key();
   }
 }
 
@@ -88,8 +92,9 @@ TEST(DeviceError, TokensElsewhereAreRefused) {
     model.Logits(RandomTokens(1, 3));
     FAIL() << "took tokens of the CPU";
   } catch (const c10::Error& error) {
-    EXPECT_NE(std::string(error.what()).find("its weights are on lazy:0, the tokens on cpu; move them"),
-              std::string::npos)
+    EXPECT_NE(
+        std::string(error.what()).find("its weights are on " + OtherDevice().str() + ", the tokens on cpu; move them"),
+        std::string::npos)
         << error.what();
   }
 }
@@ -104,7 +109,7 @@ TEST(DeviceFile, GoesFromOneToTheOther) {
   const at::Tensor want = model->Logits(tokens.to(OtherDevice())).cpu();
   EXPECT_LT(MaxDifference(LoadModel(path)->Logits(tokens), want), 1e-5);
   const auto there = LoadModel(path, OtherDevice());
-  EXPECT_LT(MaxDifference(there->Logits(tokens.to(OtherDevice())).cpu(), want), 1e-6);
+  EXPECT_LT(MaxDifference(there->Logits(tokens.to(OtherDevice())).cpu(), want), 1e-5);
   std::filesystem::remove(path);
 }
 

@@ -38,7 +38,7 @@ void AddDeviceOption(CLI::App& command, std::string& device) {
   command.add_option("--device", device, "to compute on: cpu, cuda or cuda:N")->default_str("cpu")->check(error);
 }
 
-at::Device UseDevice(const std::string& name) {
+at::Device FindDevice(const std::string& name) {
   if (name.empty() || name == "cpu") return at::kCPU;
   const std::optional<int> named = NamedIndex(name);
   const auto count = static_cast<int>(torch::cuda::device_count());
@@ -59,8 +59,12 @@ at::Device UseDevice(const std::string& name) {
     throw std::invalid_argument("--device " + name + ": there are " + std::to_string(count) +
                                 " GPUs, numbered from 0, and no number " + std::to_string(index));
   }
-  const at::Device device(at::kCUDA, static_cast<at::DeviceIndex>(index));
-  c10::impl::VirtualGuardImpl(device.type()).setDevice(device);  // of what NCCL and CUDA do without being told where
+  return {at::kCUDA, static_cast<at::DeviceIndex>(index)};
+}
+
+at::Device UseDevice(const std::string& name) {
+  const at::Device device = FindDevice(name);
+  if (!device.is_cpu()) c10::impl::VirtualGuardImpl(device.type()).setDevice(device);
   return device;
 }
 

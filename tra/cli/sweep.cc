@@ -318,13 +318,16 @@ int RunSweep(const Request& request) {
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   const Computing with = {request.threads > 0 ? request.threads : std::max(1, cores / request.jobs), request.device};
   if (!request.slurm.empty()) {
+    if (request.device.find(':') != std::string::npos) {
+      throw std::invalid_argument("--device " + request.device + ": Slurm gives each run a GPU of its own; use cuda");
+    }
     CheckConfigurations(sweep);
     CheckFolders(sweep);
     fs::create_directories(sweep.folder);  // sbatch wants it there for its logs
     SlurmOptions options;
     if (request.threads > 0) options.cores = request.threads;
     options.time = request.time;
-    options.device = request.device;
+    options.gpu = !request.device.empty() && request.device != "cpu";
     WriteWhole(request.slurm, SlurmScript(sweep, Program(), options));
     std::cerr << "tra: " << sweep.runs.size() << " runs; submit with: sbatch " << request.slurm << "\n";
     return 0;
@@ -345,7 +348,7 @@ int RunSweep(const Request& request) {
     execv(pointers[0], pointers.data());
     throw std::runtime_error("cannot start " + arguments[0]);
   }
-  UseDevice(request.device);  // now, rather than in every run
+  FindDevice(request.device);  // now, rather than in every run
   CheckConfigurations(sweep);
   CheckFolders(sweep);
   if (request.jobs * with.threads > cores) {

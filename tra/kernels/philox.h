@@ -46,13 +46,20 @@ inline uint64_t SequenceSeed(uint64_t seed, const int64_t* numbers, size_t row) 
 // One Philox call decides eight neighbouring keys with 16 bits each.
 constexpr size_t kKeysPerPhilox = 8;
 
-// Of one sequence, whose seed this is. (query position, key / 8, head, 0) is the counter; key 2w + half takes that half
-// of word w.
-inline uint32_t DropoutBits(uint64_t seed, size_t head, size_t position, size_t key) {
-  const std::array<uint32_t, 4> words = Philox(
+// The draws of eight keys of one sequence, whose seed this is: (query position, key / 8, head, 0) is the counter.
+inline std::array<uint32_t, 4> DropoutWords(uint64_t seed, size_t head, size_t position, size_t key) {
+  return Philox(
       {static_cast<uint32_t>(position), static_cast<uint32_t>(key / kKeysPerPhilox), static_cast<uint32_t>(head), 0},
       {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
+}
+
+// Of one of them: key 2w + half takes that half of word w.
+inline uint32_t DropoutBits(const std::array<uint32_t, 4>& words, size_t key) {
   return (words[(key % kKeysPerPhilox) / 2] >> (16 * (key % 2))) & 0xFFFFu;
+}
+
+inline uint32_t DropoutBits(uint64_t seed, size_t head, size_t position, size_t key) {
+  return DropoutBits(DropoutWords(seed, head, position, key), key);
 }
 
 // A place is dropped when its bits are below this. A wish for some dropout, however small, gives some.

@@ -125,20 +125,21 @@ double AdamW::GradNorm() const {
   const c10::NoGradGuard no_grad;
   std::vector<ConstArray> arrays;
   std::vector<at::Tensor> copies;
-  double squares = 0;
+  std::vector<at::Tensor> squares;  // summed where they are, and fetched once: a device is not made to wait for each
   for (const Parameter& parameter : parameters_) {
     const at::Tensor& grad = parameter.tensor.grad();
     if (!grad.defined()) continue;
     if (!OnKernels(parameter.tensor) || grad.layout() != at::kStrided) {
       const at::Tensor dense = grad.layout() == at::kStrided ? grad : grad.to_dense();
-      squares += dense.to(at::kDouble).square().sum().item<double>();
+      squares.push_back(dense.to(at::kDouble).square().sum());
       continue;
     }
     copies.push_back(grad.contiguous());
     arrays.push_back({static_cast<size_t>(grad.numel()), copies.back().data_ptr<float>()});
   }
   AtenParallel parallel;
-  return std::sqrt(squares + SumOfSquares(arrays, parallel));
+  const double others = squares.empty() ? 0.0 : at::stack(squares).sum().item<double>();
+  return std::sqrt(others + SumOfSquares(arrays, parallel));
 }
 
 void AdamW::LoadStates(const std::vector<State>& states) {

@@ -2,10 +2,12 @@
 #include <ATen/ATen.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "tra/kernels/philox.h"
+#include "tra/ops/aten_parallel.h"
 #include "tra/ops/attention.h"
 #include "tra/ops/checks.h"
 #include "tra/ops/saved_draws.h"
@@ -74,16 +76,21 @@ at::Tensor DropoutMask(int64_t batch, int64_t heads, int64_t queries, int64_t ke
   TORCH_CHECK_VALUE(p >= 0 && p < 1, "dropout_mask: p must be in [0, 1), got ", p);
   at::Tensor mask = at::empty({batch, heads, queries, keys}, at::kBool);
   const int64_t* numbers = SequenceNumbers("dropout_mask", draws, batch);
-  bool* at = mask.data_ptr<bool>();
-  for (int64_t row = 0; row < batch * heads; ++row) {
-    const uint64_t seed = SequenceSeed(draws.seed, numbers, static_cast<size_t>(row / heads));
-    for (int64_t i = keys - queries; i < keys; ++i) {
-      for (int64_t j = 0; j < keys; ++j) {
-        *at++ = Dropped(seed, static_cast<float>(p), static_cast<size_t>(row % heads), static_cast<size_t>(i),
-                        static_cast<size_t>(j));
+  const uint32_t threshold = DropoutThreshold(static_cast<float>(p));
+  const auto head_count = static_cast<size_t>(heads), width = static_cast<size_t>(keys);
+  const auto first = static_cast<size_t>(keys - queries);
+  AtenParallel parallel;
+  parallel.Run(static_cast<size_t>(batch * heads), [&](size_t row, size_t /*worker*/) {
+    const uint64_t seed = SequenceSeed(draws.seed, numbers, row / head_count);
+    bool* at = mask.data_ptr<bool>() + row * (width - first) * width;
+    for (size_t i = first; i < width; ++i) {
+      for (size_t block = 0; block < width; block += kKeysPerPhilox) {
+        const auto words = DropoutWords(seed, row % head_count, i, block);
+        const size_t end = std::min(width, block + kKeysPerPhilox);
+        for (size_t j = block; j < end; ++j) *at++ = DropoutBits(words, j) < threshold;
       }
     }
-  }
+  });
   return mask;
 }
 

@@ -81,7 +81,7 @@ RunDirectory::RunDirectory(std::string path, const RunConfig& config, Start star
     WriteWhole(In(path_, "env.json"), EnvironmentJson(device));
     WriteWhole(In(path_, kConfig), ConfigToml(config));
   }
-  fs::remove(In(path_, kFailed));
+  fs::remove(In(path_, kFailed), error);  // in a folder that can only be read there is nothing to do
 }
 
 void RunDirectory::Finish(const std::string& how) { WriteWhole(In(path_, kDone), how + "\n"); }

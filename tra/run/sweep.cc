@@ -103,7 +103,6 @@ std::string SlurmScript(const Sweep& sweep, const std::string& program, const Sl
     for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
     return out + "'";
   };
-  const bool gpu = !options.device.empty() && options.device != "cpu";
   std::ostringstream out;
   out << "#!/bin/sh\n"
       << "# One run of " << sweep.file
@@ -111,14 +110,14 @@ std::string SlurmScript(const Sweep& sweep, const std::string& program, const Sl
       << "#SBATCH --job-name=tra-" << fs::path(sweep.file).stem().string() << "\n"
       << "#SBATCH --array=0-" << sweep.runs.size() - 1 << "\n"
       << "#SBATCH --cpus-per-task=" << options.cores << "\n"
-      << (gpu ? "#SBATCH --gres=gpu:1\n" : "") << "#SBATCH --time=" << options.time << "\n"
+      << (options.gpu ? "#SBATCH --gres=gpu:1\n" : "") << "#SBATCH --time=" << options.time << "\n"
       << "#SBATCH --output=" << sweep.folder
       << "/slurm-%A_%a.log\n"
       // Two minutes to save before the time is up. B: to the script itself, which the run replaces.
       << "#SBATCH --signal=B:TERM@120\n"
       << "exec " << quoted(program) << " sweep " << quoted(sweep.file)
       << " --index \"$SLURM_ARRAY_TASK_ID\" --threads \"$SLURM_CPUS_PER_TASK\"";
-  if (gpu) out << " --device " << quoted(options.device);
+  if (options.gpu) out << " --device cuda";
   for (const std::string& each : sweep.overrides) out << " --set " << quoted(each);
   out << "\n";
   return out.str();

@@ -34,7 +34,7 @@ Sweep ReadSweep(const std::string& path, const std::vector<std::string>& overrid
 struct SlurmOptions {
   int cores = 4;
   std::string time = "24:00:00";
-  std::string device;  // one GPU for all but the CPU
+  bool gpu = false;  // one for each run
 };
 
 // A job array with one run an index, for sbatch: `program sweep FILE --index N`, with the sweep's overrides.

@@ -122,7 +122,8 @@ void GradientBuckets::Launch(Bucket& bucket) {
       slot.view.copy_(grad.to(slot.view.device()));
     }
   }
-  bucket.counts.copy_(at::tensor(counts));
+  constexpr bool kNonBlocking = true;  // the backward goes on
+  bucket.counts.copy_(at::tensor(counts), kNonBlocking);
   bucket.wait = group_.Sum(bucket.buffer, "the sum of gradients");
 }
 

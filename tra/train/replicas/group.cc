@@ -185,11 +185,15 @@ Group::Group(const Launch& launch, at::Device device, milliseconds timeout)
   backend_ = met.get();
 }
 
-Group::~Group() = default;
+Group::~Group() {
+  // NCCL's destructor would wait for the sum that failed before it gives it up; the process ends anyway.
+  if (failed_ && device_.is_cuda()) new std::shared_ptr<Backend>(std::move(backend_));
+}
 
 template <typename Start>
 std::function<void()> Group::Run(const std::string& what, Start start) {
   const auto fail = [this, what](Clock::time_point since, const std::string& why) {
+    failed_ = true;
     throw std::runtime_error(Name(rank_, size_) + " lost another process after waiting " +
                              Seconds(Clock::now() - since) + " for " + what + " (" + FirstLine(why) +
                              "): see what the others say, then start all again with --resume");
@@ -207,6 +211,10 @@ std::function<void()> Group::Run(const std::string& what, Start start) {
       while (device_.is_cuda() && !work->isCompleted()) {
         if (Clock::now() - since > timeout_) throw std::runtime_error("no answer");
         std::this_thread::sleep_for(std::chrono::microseconds(50));
+      }
+      // One that failed counts as completed, and its wait says nothing.
+      if (const std::exception_ptr error = device_.is_cuda() ? work->exception() : nullptr) {
+        std::rethrow_exception(error);
       }
       work->wait();
     } catch (const std::exception& error) {

@@ -4,6 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -44,6 +45,7 @@ class Group {
   const at::Device device_;
   const std::chrono::milliseconds timeout_;
   std::shared_ptr<Backend> backend_;
+  std::atomic<bool> failed_ = false;
 };
 
 }  // namespace tra

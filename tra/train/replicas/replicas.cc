@@ -32,6 +32,9 @@ std::string Shapes(const std::vector<at::Tensor>& tensors) {
 }  // namespace
 
 std::unique_ptr<Replicas> Replicas::FromEnvironment(const Options& options) {
+  if (options.device.is_cuda() && !options.device.has_index()) {
+    throw std::invalid_argument("Replicas needs to know which GPU: name it, as in cuda:0");
+  }
   const Launch launch = ReadLaunch();
   auto group = launch.size == 1 ? nullptr : std::make_unique<Group>(launch, options.device, options.timeout);
   auto replicas = std::unique_ptr<Replicas>(new Replicas(std::move(group), options));

@@ -41,7 +41,8 @@ class GradientBuckets;
 class Group;
 
 // Whatever goes wrong among the processes throws std::runtime_error with the rank, the time waited and the remedy. A
-// process that ends is noticed at once, one that hangs after Options::timeout; the others then cannot go on.
+// process that ends is noticed at once (by NCCL it may be as late as one that hangs), one that hangs after
+// Options::timeout; the others then cannot go on.
 class Replicas {
  public:
   struct Options {
