@@ -31,7 +31,10 @@ splits = ["iid"]
 examples = 10
 """
 # torch 1.13's default, 0, is none that it understands under Python 3.11.
-TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--no_python", "--redirects", "1", "--tee", "1"]
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--no_python", "--redirects", "1", "--tee", "1",
+            "--nproc_per_node", "2"]
+# Stores of a torch without libuv; torchrun asks for it all the same, unless it need not make one.
+ENVIRONMENT = dict(os.environ, USE_LIBUV="0", TORCH_DISABLE_SHARE_RDZV_TCP_STORE="1")
 
 
 @unittest.skipUnless(torch.distributed.is_available(), "this torch has no torchrun")
@@ -44,7 +47,6 @@ class Torchrun(unittest.TestCase):
             file.write(CONFIG)
         with socket.create_server(("127.0.0.1", 0)) as probe:
             self.port = str(probe.getsockname()[1])
-        self.environment = dict(os.environ, USE_LIBUV="0")  # torchrun asks for it, also of a torch that has none
 
     def at(self, name):
         return os.path.join(self.directory.name, name)
@@ -52,8 +54,14 @@ class Torchrun(unittest.TestCase):
     def train(self, run, *more):
         return [PROGRAM, "train", self.config, "--run", self.at(run), "--threads", "1", "--quiet", *more]
 
-    def torchrun(self, *more):
-        return [*TORCHRUN, "--master_addr", "127.0.0.1", "--master_port", self.port, "--nproc_per_node", "2", *more]
+    # As most start it: torchrun itself holds the store at MASTER_PORT.
+    def by_address(self):
+        return [*TORCHRUN, "--master_addr", "127.0.0.1", "--master_port", self.port]
+
+    # They meet in a file, a new one every time, and the first process holds the store.
+    def by_file(self):
+        file = tempfile.mktemp(dir=self.directory.name)
+        return [*TORCHRUN, "--rdzv_backend", "c10d", "--rdzv_conf", "store_type=file", "--rdzv_endpoint", file]
 
     def losses(self, run):
         with open(os.path.join(self.at(run), "metrics.jsonl")) as file:
@@ -67,20 +75,28 @@ class Torchrun(unittest.TestCase):
         for step, loss in want.items():
             self.assertAlmostEqual(got[step], loss, delta=2e-6 * loss, msg=str(step))
 
-    def test_processes_train_as_one_and_a_killed_one_is_started_again(self):
+    def check(self, torchrun):
+        if subprocess.run([*torchrun(), "true"], capture_output=True, env=ENVIRONMENT).returncode != 0:
+            self.skipTest("this torchrun cannot start anything so")
         subprocess.run(self.train("one"), check=True)
-        subprocess.run(self.torchrun(*self.train("two")), check=True, timeout=120, capture_output=True,
-                       env=self.environment)
+        command = [*torchrun(), *self.train("two")]
+        subprocess.run(command, check=True, timeout=120, capture_output=True, env=ENVIRONMENT)
         self.expect_same("two", "one")
 
-        command = self.torchrun("--max_restarts", "2", *self.train("killed", "--resume"))
+        command = [*torchrun(), "--max_restarts", "2", *self.train("killed", "--resume")]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                              env=self.environment) as running:
+                              env=ENVIRONMENT) as running:
             self.kill_one_of("killed")
             said = running.communicate(timeout=120)[1]
         self.assertEqual(running.returncode, 0, said)
         self.assertIn("failed (exitcode: ", said)  # torchrun saw it
         self.expect_same("killed", "one")
+
+    def test_by_address_as_one_process_also_after_a_kill(self):
+        self.check(self.by_address)
+
+    def test_by_file_as_one_process_also_after_a_kill(self):
+        self.check(self.by_file)
 
     # One of the processes of a run, once that has saved something.
     def kill_one_of(self, run):
