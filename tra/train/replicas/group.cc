@@ -187,7 +187,7 @@ Group::Group(const Launch& launch, at::Device device, milliseconds timeout)
 
 Group::~Group() {
   // NCCL's destructor would wait for the sum that failed before it gives it up; the process ends anyway.
-  if (failed_ && device_.is_cuda()) new std::shared_ptr<Backend>(std::move(backend_));
+  if (failed_ && device_.is_cuda()) static_cast<void>(backend_->c10d.release());
 }
 
 template <typename Start>
