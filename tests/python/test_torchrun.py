@@ -22,10 +22,10 @@ width = 32
 task = "copy"
 lengths = [1, 8]
 [train]
-steps = 60
+steps = 300
 batch = 8
 log_every = 1
-checkpoint_every = 5
+checkpoint_every = 20
 [eval]
 splits = ["iid"]
 examples = 10
@@ -102,7 +102,8 @@ class Torchrun(unittest.TestCase):
     def kill_one_of(self, run):
         deadline = time.time() + 60
         while time.time() < deadline:
-            if os.path.exists(os.path.join(self.at(run), "checkpoints", "step-10")):
+            checkpoints = os.path.join(self.at(run), "checkpoints")
+            if os.path.exists(checkpoints) and any(name.startswith("step-") for name in os.listdir(checkpoints)):
                 break
             time.sleep(0.005)
         pids = [pid for pid in filter(str.isdigit, os.listdir("/proc")) if self.is_of(run, pid)]
