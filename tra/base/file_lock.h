@@ -20,9 +20,8 @@ class FileLock {
 
   bool HeldByAnother() const { return held_by_another_; }  // only if it did not wait
   bool HasFile() const { return fd_ >= 0; }
-  int Error() const {
-    return error_;
-  }  // why there is no lock, as errno says it; 0 where this or another process has it
+  // Why there is no lock, as errno says it; 0 where this or another process has it.
+  int Error() const { return error_; }
 
  private:
   int fd_;

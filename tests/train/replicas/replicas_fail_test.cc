@@ -137,6 +137,14 @@ TEST_F(Environment, AWorldOfOneNeedsNoMaster) {
   EXPECT_EQ(Replicas::FromEnvironment()->size(), 1);
 }
 
+TEST_F(Environment, AGpuNeedsItsNumber) {
+  Replicas::Options options;
+  options.device = at::kCUDA;
+  EXPECT_THROW(Replicas::FromEnvironment(options), std::invalid_argument);
+  options.device = at::Device(at::kCUDA, 0);
+  EXPECT_EQ(Replicas::FromEnvironment(options)->device(), options.device);  // alone, nothing is sent
+}
+
 TEST_F(Environment, ErrorsNameTheVariable) {
   setenv("WORLD_SIZE", "2", 1);
   EXPECT_TRUE(Contains(Error(), "RANK is not set: start the processes with torchrun")) << Error();
