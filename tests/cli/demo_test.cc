@@ -2,38 +2,95 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "tests/cli/run.h"
 
 namespace tra {
 namespace {
 
-TEST(Demo, TrainsThreeModelsPrintsTheTableAndDrawsTheCurves) {
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+TEST(Demo, TrainsSeedsOfThreeModelsPrintsTheTableAndDrawsTheCurves) {
   const TemporaryDirectory directory;
-  const std::string command = "demo --threads 1 --folder " + (directory / "runs") +
+  const std::string command = "demo --jobs 2 --seeds 2 --folder " + (directory / "runs") +
                               " --set model.width=16 --set train.steps=2 --set train.batch=1 --set train.eval_every=1"
                               " --set eval.examples=2 --set eval.quick_examples=1";
   const Result first = RunTra(command);
   ASSERT_EQ(first.code, 0) << first.err;
   EXPECT_TRUE(Contains(first.out, "|  | RoPE | FoT | TRA |")) << first.out;
   EXPECT_TRUE(Contains(first.out, "| Flip-flop OOD (sparse) |")) << first.out;
+  EXPECT_TRUE(Contains(first.out, "n=2")) << first.out;
   for (const char* attention : {"tra", "rope", "fot"}) {
-    EXPECT_TRUE(std::filesystem::exists(directory / "runs/" + std::string(attention) + "/DONE"));
+    for (const char* seed : {"-s1", "-s2"}) {
+      EXPECT_TRUE(fs::exists(directory / "runs/" + std::string(attention) + seed + "/DONE")) << attention << seed;
+    }
   }
   for (const char* said : {"What to look for", "Runs: ", "Figure: "}) EXPECT_TRUE(Contains(first.out, said)) << said;
-  EXPECT_TRUE(Contains(first.err, "training TRA, layers 2, heads 1, width 16, on flip-flop at a rate of 0.0003, in"));
-  EXPECT_TRUE(Contains(first.err, "training RoPE, layers 2, heads 1, width 16, on flip-flop at a rate of 0.001, in"));
+  EXPECT_TRUE(
+      Contains(first.err, "2 seeds each: layers 2, heads 4, width 16, 2 steps of 1 sequences; 2 runs at a time"))
+      << first.err;
   const std::string svg = ReadBytes(directory / "runs/exact_match.svg");
   EXPECT_TRUE(Contains(svg, "TRA: ")) << svg;
   EXPECT_TRUE(Contains(svg, "sparse"));
 
   const Result again = RunTra(command);  // nothing is trained again
   EXPECT_EQ(again.out, first.out);
-  EXPECT_FALSE(Contains(again.err, "scoring")) << again.err;
+  EXPECT_FALSE(Contains(again.err, "running")) << again.err;
 
-  const Result other = RunTra(command + " --set train.lr=0.5");  // which wins over the demo's own
+  const Result other = RunTra(command + " --set train.lr=0.5");
   EXPECT_EQ(other.code, 2);
-  EXPECT_TRUE(Contains(other.err, "train.lr (0.5, was 0.0003); give this one another --folder")) << other.err;
+  EXPECT_TRUE(Contains(other.err, "train.lr (0.5, was 0.003); give this one another --folder")) << other.err;
+}
+
+// Runs that are done already, with scores written here: only the table is the demo's.
+TEST(Demo, ItsTableHasMeansDeviationsAndHowManySolveIt) {
+  const TemporaryDirectory directory;
+  const auto write = [&](const std::string& attention, int seed, double iid, double dense, double sparse) {
+    const std::string run = directory / ("runs/" + attention + "-s" + std::to_string(seed));
+    fs::create_directories(run);
+    json rows = json::array(), curve = {{"step", 800}};
+    for (const auto& [split, value] : {std::pair("iid", iid), {"dense", dense}, {"sparse", sparse}}) {
+      rows.push_back({{"split", split}, {"group", ""}, {"window", 0}, {"metric", "em"}, {"value", value}, {"n", 500}});
+      curve[std::string("eval/") + split + "/em"] = value;
+    }
+    const json results = {{"format", "tra-results"},
+                          {"version", 1},
+                          {"task", "flipflop"},
+                          {"attention", attention},
+                          {"label", "demo"},
+                          {"seed", seed},
+                          {"step", 800},
+                          {"context", json::object()},
+                          {"rows", rows}};
+    std::ofstream(run + "/results.json") << results.dump();
+    std::ofstream(run + "/metrics.jsonl") << curve.dump() << "\n";
+    std::ofstream(run + "/DONE") << "all steps taken\n";
+    const Result config = RunTra("train '" TRA_CONFIGS "/demo.toml' --print-config --set model.attention=" + attention +
+                                 " --set train.seed=" + std::to_string(seed));
+    ASSERT_EQ(config.code, 0) << config.err;
+    std::ofstream(run + "/config.toml") << config.out;
+  };
+  write("tra", 1, 1, 1, 1);
+  write("tra", 2, 1, 1, 1);
+  write("rope", 1, 1, 0.5, 0.25);
+  write("rope", 2, 1, 0.75, 0.75);
+  write("fot", 1, 1, 1, 1);
+  write("fot", 2, 1, 1, 0.998);
+  const Result result = RunTra("demo --seeds 2 --folder " + (directory / "runs"));
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(Contains(result.out, R"(
+**demo**: Flip-flop, exact match in percent; solved: 100 on all three sets, with the 95% interval of how often; mean ± std over seeds, n=2.
+
+|  | RoPE | FoT | TRA |
+|---|---:|---:|---:|
+| Flip-flop IID | 100.00 ± 0.00 | 100.00 ± 0.00 | 100.00 ± 0.00 |
+| Flip-flop OOD (dense) | 62.50 ± 17.68 | **100.00 ± 0.00** | **100.00 ± 0.00** |
+| Flip-flop OOD (sparse) | 50.00 ± 35.36 | 99.90 ± 0.14 | **100.00 ± 0.00** |
+| Solved | 0 of 2 [0.00, 0.66] | 1 of 2 [0.09, 0.91] | **2 of 2 [0.34, 1.00]** |
+)")) << result.out;
 }
 
 }  // namespace

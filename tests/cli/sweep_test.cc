@@ -107,6 +107,31 @@ TEST_F(Sweeping, RunsEveryCombinationOnce) {
   EXPECT_EQ(RunTra("table " + (directory / "sweep.toml") + " --table all").out, table.out);
 }
 
+TEST_F(Sweeping, SettingsAreAllCombinationsOfTheGridForEachVariant) {
+  Write(
+      "attentions = [\"tra\"]\nseeds = [1, 2]\n[grid]\n\"train.lr\" = [1e-3, 0.003]\n\"model.block\" = "
+      "[\"prenorm\"]\n[variants]\n\"as it is\" = []\n\"no dropout\" = [\"model.attention_dropout=0\"]\n");
+  EXPECT_EQ(Sweep("--list").out,
+            "0  tiny-tra-as-it-is-block=prenorm-lr=0.001-s1\n"
+            "1  tiny-tra-as-it-is-block=prenorm-lr=0.001-s2\n"
+            "2  tiny-tra-as-it-is-block=prenorm-lr=0.003-s1\n"
+            "3  tiny-tra-as-it-is-block=prenorm-lr=0.003-s2\n"
+            "4  tiny-tra-no-dropout-block=prenorm-lr=0.001-s1\n"
+            "5  tiny-tra-no-dropout-block=prenorm-lr=0.001-s2\n"
+            "6  tiny-tra-no-dropout-block=prenorm-lr=0.003-s1\n"
+            "7  tiny-tra-no-dropout-block=prenorm-lr=0.003-s2\n");
+  const Result result = Sweep("--jobs 2");
+  ASSERT_EQ(result.code, 0) << result.err;
+  const std::string config = ReadBytes(At("tiny-tra-no-dropout-block=prenorm-lr=0.003-s2/config.toml"));
+  for (const char* line : {"label = \"no dropout, block=prenorm, lr=0.003\"", "\nlr = 0.003 ", "\nseed = 2 ",
+                           "\nattention_dropout = 0.0"}) {
+    EXPECT_TRUE(Contains(config, line)) << line << config;
+  }
+  const Result table = RunTra("table " + At("") + " --table solved");
+  EXPECT_TRUE(Contains(table.out, "| TRA (as it is, block=prenorm, lr=0.001) |")) << table.out;
+  EXPECT_TRUE(Contains(table.out, " of 2 [")) << table.out;
+}
+
 TEST_F(Sweeping, AFailedRunDoesNotStopTheRest) {
   const std::string tiny = ReadBytes(directory / "tiny.toml");
   const auto write_bad = [&](const std::string& more) {
@@ -285,6 +310,15 @@ TEST_F(Sweeping, BadSweepsAreRefusedBeforeAnythingRuns) {
   expect("seeds = [1]\nset = [\"train.step", "sweep.toml:4: ");
   expect("seeds = [1]\nset = [\"data.task=text\"]\n", "--set data.corpus=FOLDER");
   expect("seeds = [1]\nattentions = [\"tra\", \"rope\"]\nset = [\"model.width=6\"]\n", "rope turns pairs of channels");
+  expect("seeds = [1]\ngrid = 3\n", "grid must be a table: [grid]");
+  expect("seeds = [1]\n[grid]\ntrain.lr = [1]\n", "grid: train must stand in quotes: \"train.key\" = [...]");
+  expect("seeds = [1]\n[grid]\n\"train.lr\" = 1\n", "grid: train.lr must be a list of values");
+  expect("seeds = [1]\n[grid]\n\"train.lrr\" = [1]\n", "did you mean 'train.lr'?");
+  expect("seeds = [1]\n[grid]\n\"train.seed\" = [1]\n", "grid: seeds are listed under seeds");
+  expect("seeds = [1]\n[grid]\n\"model.attention\" = [\"tra\"]\n", "grid: attentions are listed under attentions");
+  expect("seeds = [1]\n[grid]\n\"model.heads\" = [2, 3]\n", "heads=3-s1: model: width 16 is not a multiple of heads 3");
+  expect("seeds = [1]\n[variants]\n\"a\" = \"train.lr=1\"\n", "variants: a must be a list of strings such as");
+  expect("seeds = [1]\n[variants]\n\"a b\" = []\n\"a-b\" = []\n", "two runs are called tiny-tra-a-b-s1");
   EXPECT_FALSE(fs::exists(At("")));
   EXPECT_EQ(RunTra("sweep " + (directory / "none.toml")).code, 2);
 }

@@ -52,8 +52,25 @@ class Tables : public testing::Test {
 TEST_F(Tables, HelpNamesTheTablesAndShowsAnExample) {
   const Result result = RunTra("table --help");
   EXPECT_EQ(result.code, 0);
-  EXPECT_TRUE(Contains(result.out, "table1, table2, table3, windows, all")) << result.out;
+  EXPECT_TRUE(Contains(result.out, "table1, table2, table3, windows, solved, all")) << result.out;
   EXPECT_TRUE(Contains(result.out, "Example: tra table runs/small --paper")) << result.out;
+}
+
+TEST_F(Tables, CountsRunsThatSolveTheirTaskIfAskedTo) {
+  const Result result = RunTra("table " + Runs() + " --table solved");
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(Contains(result.out, "| TRA | **75.00 ± 35.36** (n=2) | **1 of 2 [0.09, 0.91]** |")) << result.out;
+  EXPECT_FALSE(Contains(RunTra("table " + Runs()).out, "**solved**"));
+}
+
+TEST_F(Tables, ListsEveryRunAsCsv) {
+  const Result result = RunTra("table " + Runs() + " --runs --out " + (directory / "runs.csv"));
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(ReadBytes(directory / "runs.csv"),
+            "task,attention,label,seed,step,solved,iid,run\n"
+            "flipflop,rope,,1,100,0,25,flipflop-rope-s1\n"
+            "flipflop,tra,,1,100,1,100,flipflop-tra-s1\n"
+            "flipflop,tra,,2,100,0,50,flipflop-tra-s2\n");
 }
 
 TEST_F(Tables, ThePapersTablesThatHaveResultsAreTheDefault) {
@@ -94,7 +111,7 @@ TEST_F(Tables, ANameDoesNotSwallowTheFoldersBehindIt) {
 TEST_F(Tables, AMisspeltNameIsBadUsage) {
   Expect(RunTra("table " + Runs() + " --table tabel1"), 2, "unknown table 'tabel1'; did you mean 'table1'?");
   Expect(RunTra("table " + Runs() + " --table table1 --table every"), 2,
-         "unknown table 'every'; there are table1, table2, table3, windows, all");
+         "unknown table 'every'; there are table1, table2, table3, windows, solved, all");
 }
 
 TEST_F(Tables, ThePapersNumbersStandUnderOurs) {

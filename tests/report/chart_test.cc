@@ -55,6 +55,16 @@ TEST(Chart, WhatIsNotFiniteBreaksTheLine) {
   EXPECT_EQ(Count(svg, " L"), 1U);
 }
 
+TEST(Chart, ABandGoesAlongItsUpperEdgeAndBackAlongTheLower) {
+  Chart chart;
+  chart.y_high = 100;
+  chart.panels = {{"", {{"x", {{0, 50}, {10, 75}}, {{0, 100}, {50, 100}}}}}};
+  const std::string svg = ChartSvg(chart);
+  EXPECT_NE(svg.find("d=\"M58.0 72.0 L318.0 72.0 L318.0 172.0 L58.0 272.0 Z\""), std::string::npos) << svg;
+  chart.panels[0].series[0].band.pop_back();
+  EXPECT_THROW(ChartSvg(chart), std::invalid_argument);
+}
+
 TEST(Chart, RefusesWhatCannotBeDrawn) {
   Chart chart = Two();
   chart.y_low = 100;

@@ -26,6 +26,16 @@ TEST(Curve, HasTheLastValueOfEachStep) {
   EXPECT_TRUE(ReadCurve(run / "", "none").empty());
 }
 
+TEST(Curve, SummariesHaveTheStepsThatAllRunsHave) {
+  const CurveSummary summary = SummarizeCurves({{{10, 1}, {20, 2}, {30, std::nan("")}}, {{10, 3}, {25, 9}, {30, 1}}});
+  ASSERT_EQ(summary.mean.size(), 2U);
+  EXPECT_EQ(summary.mean[0], std::make_pair(10.0, 2.0));
+  EXPECT_EQ(summary.range[0], std::make_pair(1.0, 3.0));
+  EXPECT_EQ(summary.mean[1].first, 30);
+  EXPECT_TRUE(std::isnan(summary.mean[1].second));
+  EXPECT_TRUE(SummarizeCurves({}).mean.empty());
+}
+
 TEST(Curve, SaysWhichLineIsBad) {
   const TemporaryDirectory run;
   EXPECT_THROW(ReadCurve(run / "", "x"), std::runtime_error);

@@ -136,6 +136,39 @@ TEST(Render, Json) {
   EXPECT_EQ(RenderTables({Small()}, "json"), nlohmann::ordered_json::parse(kTables).dump(1) + "\n");
 }
 
+// Settings in rows, and how many runs solve their task.
+Table SettingsInRows() {
+  const std::vector<RunResults> runs = {
+      RunOf("flipflop", "tra", 1, {Em("iid", 1), Em("sparse", 1)}, "heads=4"),
+      RunOf("flipflop", "tra", 2, {Em("iid", 1), Em("sparse", 1)}, "heads=4"),
+      RunOf("flipflop", "tra", 1, {Em("iid", 1), Em("sparse", 0.5)}, "heads=1"),
+      RunOf("flipflop", "tra", 2, {Em("iid", 1), Em("sparse", 1)}, "heads=1"),
+  };
+  return BuildTable(SolvedTable(runs), runs, {/*paper=*/true});  // which such a table has no place for
+}
+
+TEST(Render, SettingsMayStandInRows) {
+  EXPECT_EQ(
+      RenderTables({SettingsInRows()}, "md"),
+      R"(**solved**: Exact match in percent by split, and runs that have 100 on all of them; mean ± std over seeds, n=2.
+
+|  | flipflop iid | flipflop sparse | Solved |
+|---|---:|---:|---:|
+| TRA (heads=1) | 100.00 ± 0.00 | 75.00 ± 35.36 | 1 of 2 [0.09, 0.91] |
+| TRA (heads=4) | 100.00 ± 0.00 | **100.00 ± 0.00** | **2 of 2 [0.34, 1.00]** |
+)");
+  const std::string latex = RenderTables({SettingsInRows()}, "latex");
+  EXPECT_NE(latex.find(R"(
+    \toprule
+     & flipflop iid & flipflop sparse & Solved \\
+    \midrule
+    TRA (heads=1) & 100.00 $\pm$ 0.00 & 75.00 $\pm$ 35.36 & 1 of 2 [0.09, 0.91] \\
+    TRA (heads=4) & 100.00 $\pm$ 0.00 & \textbf{100.00 $\pm$ 0.00} & \textbf{2 of 2 [0.34, 1.00]} \\
+    \bottomrule)"),
+            std::string::npos)
+      << latex;
+}
+
 TEST(Render, WhatIsNotFiniteHasNoDeviation) {
   const TableSpec spec = {"t", "T", {{"Copy", {"copy", "iid", "", 0, "em"}}}};
   for (const auto& [value, printed] : {std::pair(kNan, "nan"), std::pair(HUGE_VAL, "inf")}) {

@@ -1,18 +1,19 @@
-// tra demo: minutes on flip-flop, a two-layer one-head TRA beside RoPE and FoT.
+// tra demo: minutes on flip-flop, TRA beside RoPE and FoT, several seeds each.
 #include <CLI/App.hpp>
 #include <algorithm>
 #include <chrono>
-#include <iostream>
+#include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tra/cli/commands.h"
 #include "tra/cli/demo_config.h"  // configs/demo.toml
 #include "tra/cli/output.h"
 #include "tra/cli/progress.h"
+#include "tra/cli/run_jobs.h"
 #include "tra/cli/runtime.h"
 #include "tra/report/chart.h"
 #include "tra/report/curve.h"
@@ -22,112 +23,138 @@
 #include "tra/report/tables.h"
 #include "tra/run/directory.h"
 #include "tra/tasks/task.h"
-#include "tra/train/trainer.h"
 
 namespace tra::cli {
 namespace {
 
-struct Model {
-  const char* attention;
-  const char* lr;
-};
-
-// Each at a rate at which it learns what it is trained on: docs/training.md has what was tried.
-constexpr Model kModels[] = {{"tra", "3e-4"}, {"rope", "1e-3"}, {"fot", "1e-3"}};
+constexpr const char* kAttentions[] = {"tra", "rope", "fot"};
 
 struct Request {
   std::string folder = "runs/demo";
   std::vector<std::string> set;
-  int threads = 0;
+  int seeds = 3, jobs = 0;
 };
 
-std::string Title(const char* attention) { return kPaperAttentions[PaperOrder(attention)].title; }
-
-// Exact match as training went, a panel a split. Its file's name.
-std::string DrawCurves(const std::string& folder) {
-  Chart chart;
-  chart.title = "Flip-flop: exact match during training";
-  chart.x_label = "step";
-  chart.y_label = "exact match, %";
-  chart.y_high = 100;
-  for (const Split& split : FindTask("flipflop").splits) {
-    if (split.name == std::string("train")) continue;
-    Panel panel = {split.name, {}};
-    for (const Model& model : kModels) {
-      Series series = {Title(model.attention),
-                       ReadCurve(folder + "/" + model.attention, "eval/" + panel.title + "/em")};
-      for (auto& [step, value] : series.points) value *= 100;
-      panel.series.push_back(std::move(series));
-    }
-    chart.panels.push_back(std::move(panel));
-  }
-  std::string path = folder + "/exact_match.svg";
-  Output out(path);
-  out.Write(ChartSvg(chart));
-  out.Finish();
-  return path;
+std::string RunFolder(const Request& request, const std::string& attention, int seed) {
+  return request.folder + "/" + attention + "-s" + std::to_string(seed);
 }
 
 void RequireSameSettings(const std::string& path, const RunConfig& config) {
-  if (!HasCheckpoints(path)) return;
+  if (!IsDone(path) && !HasCheckpoints(path)) return;
   const std::string differences = ConfigDifferences(config, ReadRunConfig(path));
   if (differences.empty()) return;
   throw std::invalid_argument(path + ": holds a demo of other settings: " + differences +
                               "; give this one another --folder, or move that one away");
 }
 
-int RunDemo(const Request& request) {
-  const auto began = std::chrono::steady_clock::now();
-  SetUpComputing(request.threads);
-  CatchStopSignals();
-  const std::unique_ptr<Replicas> alone = Replicas::FromEnvironment();
-  std::vector<RunResults> results;
-  for (const auto& [attention, lr] : kModels) {
-    std::vector<std::string> overrides = {"train.lr=" + std::string(lr)};
-    overrides.insert(overrides.end(), request.set.begin(), request.set.end());
-    overrides.push_back("model.attention=" + std::string(attention));
-    const RunConfig config = ParseConfig(kDemoConfig, overrides, "configs/demo.toml");
-    const std::string path = request.folder + "/" + attention;
-    RequireSameSettings(path, config);
-    RunDirectory run(path, config, RunDirectory::Start::kResume);
-    Progress progress(false);
-    progress.Notice("training " + Title(attention) + ", layers " + std::to_string(config.model.layers) + ", heads " +
-                    std::to_string(config.model.heads) + ", width " + std::to_string(config.model.width) +
-                    ", on flip-flop at a rate of " + nlohmann::json(config.train.lr).dump() + ", in " + path);
-    if (!IsDone(path) && Train(config, &run, *alone, progress.Hooks()) == Ended::kStopped) {
-      progress.Notice("stopped and saved; tra demo goes on from here");
-      return kStoppedOnRequest;
+// A seed of each attention after the other, so that the first lines to end can be compared.
+std::vector<SweepRun> PlanRuns(const Request& request) {
+  const std::string config_file = request.folder + "/demo.toml";
+  std::vector<SweepRun> runs;
+  for (int seed = 1; seed <= request.seeds; ++seed) {
+    for (const std::string attention : kAttentions) {
+      SweepRun run;
+      run.name = attention + "-s" + std::to_string(seed);
+      run.folder = RunFolder(request, attention, seed);
+      run.config = config_file;
+      run.overrides = request.set;
+      run.overrides.push_back("model.attention=" + attention);
+      run.overrides.push_back("train.seed=" + std::to_string(seed));
+      RequireSameSettings(run.folder, ParseConfig(kDemoConfig, run.overrides, "configs/demo.toml"));
+      runs.push_back(std::move(run));
     }
-    results.push_back(ReadResults(path + "/results.json"));
+  }
+  std::filesystem::create_directories(request.folder);
+  WriteWhole(config_file, kDemoConfig);
+  return runs;
+}
+
+// Exact match as training went, a panel a split: the mean over seeds, and from the lowest to the highest. Its file's
+// name.
+std::string DrawCurves(const Request& request) {
+  Chart chart;
+  chart.title = "Flip-flop: exact match during training, mean and range of " + std::to_string(request.seeds) + " seeds";
+  chart.x_label = "step";
+  chart.y_label = "exact match, %";
+  chart.y_high = 100;
+  for (const Split& split : FindTask("flipflop").splits) {
+    if (split.name == std::string("train")) continue;
+    Panel panel = {split.name, {}};
+    for (const char* attention : kAttentions) {
+      std::vector<Curve> curves;
+      for (int seed = 1; seed <= request.seeds; ++seed) {
+        curves.push_back(ReadCurve(RunFolder(request, attention, seed), "eval/" + panel.title + "/em"));
+        for (auto& [step, value] : curves.back()) value *= 100;
+      }
+      const CurveSummary summary = SummarizeCurves(curves);
+      panel.series.push_back({kPaperAttentions[PaperOrder(attention)].title, summary.mean, summary.range});
+    }
+    chart.panels.push_back(std::move(panel));
+  }
+  std::string path = request.folder + "/exact_match.svg";
+  Output out(path);
+  out.Write(ChartSvg(chart));
+  out.Finish();
+  return path;
+}
+
+Table MakeTable(const std::vector<SweepRun>& runs) {
+  std::vector<RunResults> results;
+  for (const SweepRun& run : runs) {
+    results.push_back(ReadResults(run.folder + "/results.json"));
     results.back().label.clear();  // all of its columns are the demo's
   }
   TableSpec spec = PaperTables().front();
   spec.name = "demo";
-  spec.title = "Flip-flop, exact match in percent";
+  spec.title = "Flip-flop, exact match in percent; solved: 100 on all three sets, with the 95% interval of how often";
   spec.lines.erase(std::remove_if(spec.lines.begin(), spec.lines.end(),
                                   [](const LineSpec& line) { return line.measure.task != "flipflop"; }),
                    spec.lines.end());
+  spec.lines.push_back(SolvedLine("flipflop"));
+  return BuildTable(spec, results, {});
+}
+
+void Report(const Request& request, const std::vector<SweepRun>& runs) {
   Output out("");
   out.Line("");
-  out.Write(RenderTables({BuildTable(spec, results, {})}, "md"));
+  out.Write(RenderTables({MakeTable(runs)}, "md"));
   out.Line("");
   out.Line("What to look for: a sequence counts only if every bit read in it is right. IID is like training. In the");
-  out.Line(
-      "sparse set writes are far apart, in the dense set they crowd: a model that has found the rule (attend to the");
-  out.Line(
-      "last w, ignore all else) is right on all three; one that leans on the distances it has seen is not. This is");
-  out.Line(
-      "one seed of a very small model after a short training, and seeds differ much (docs/training.md); tra sweep");
-  out.Line("takes several, and the paper's sizes.");
+  out.Line("sparse set writes are far apart, in the dense set they crowd: a model that has found the rule (attend to");
+  out.Line("the last w, ignore all else) is right on all three; one that leans on the distances it has seen is not.");
+  out.Line("docs/reliability.md has ten seeds of each, other rates, wirings and numbers of heads.");
   out.Line("");
   out.Line("Runs: " + request.folder +
-           "/{tra,rope,fot}: metrics.jsonl, results.json, checkpoints, TensorBoard events.");
-  out.Line("Figure: " + DrawCurves(request.folder) + ", how exact match went during training, for a browser.");
-  out.Line("Next: tra eval " + request.folder +
-           "/tra --lengths 1000 --examples 100   # four times the training length");
+           "/ATTENTION-sSEED: metrics.jsonl, results.json, checkpoints, TensorBoard events.");
+  out.Line("Figure: " + DrawCurves(request) + ", how exact match went during training, for a browser.");
+  out.Line("Next: tra eval " + RunFolder(request, "tra", 1) + " --lengths 1000 --examples 100   # four times as long");
   out.Finish();
+}
+
+int RunDemo(const Request& request) {
+  const auto began = std::chrono::steady_clock::now();
+  const std::vector<SweepRun> runs = PlanRuns(request);
+  const RunConfig config = ParseConfig(kDemoConfig, request.set, "configs/demo.toml");
+  const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  const int jobs = std::min(request.jobs > 0 ? request.jobs : cores, static_cast<int>(runs.size()));
+  Progress say(false);
+  say.Notice("training TRA, RoPE and FoT on flip-flop, " + std::to_string(request.seeds) + " seeds each: layers " +
+             std::to_string(config.model.layers) + ", heads " + std::to_string(config.model.heads) + ", width " +
+             std::to_string(config.model.width) + ", " + std::to_string(config.train.steps) + " steps of " +
+             std::to_string(config.train.batch) + " sequences; " + std::to_string(jobs) + " runs at a time");
+  // One thread each: the digits do not depend on how many cores there are.
+  const JobsEnd end = RunJobs(runs, jobs, Computing());
+  if (end.stopped) {
+    say.Notice("stopped and saved; tra demo goes on from here");
+    return kStoppedOnRequest;
+  }
+  if (end.failed > 0) {
+    say.Notice(std::to_string(end.failed) + " of " + std::to_string(runs.size()) + " runs failed; why stands above");
+    return 1;
+  }
+  Report(request, runs);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-  Progress(false).Notice("all of it took " + DurationText(took.count()));
+  say.Notice("all of it took " + DurationText(took.count()));
   return 0;
 }
 
@@ -138,8 +165,12 @@ void AddDemo(CLI::App& app, int& exit_code) {
   auto request = std::make_shared<Request>();
   command->add_option("--folder", request->folder, "of the runs; those that are done are not trained again")
       ->capture_default_str();
-  command->add_option("--set", request->set, "change a key of configs/demo.toml in all three")->allow_extra_args(false);
-  AddThreadsOption(*command, request->threads);
+  command->add_option("--seeds", request->seeds, "of each attention")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_option("--jobs", request->jobs, "runs at a time, a thread each; as many as cores by default")
+      ->check(CLI::Range(1, 4096));
+  command->add_option("--set", request->set, "change a key of configs/demo.toml in all runs")->allow_extra_args(false);
   command->footer("Example: tra demo");
   command->callback([request, &exit_code] { exit_code = RunDemo(*request); });
 }

@@ -38,7 +38,22 @@ std::string Cut(const std::string& line, size_t columns) {
   return cut;
 }
 
-// The last whole line of metrics.jsonl with a loss, from its end.
+// "iid 100% sparse 96%": of a line with the scores of a quick evaluation; empty of others.
+std::string ScoresOf(const nlohmann::json& line) {
+  std::string scores;
+  for (const auto& [name, value] : line.items()) {
+    const std::string begin = "eval/", end = "/em";
+    if (name.rfind(begin, 0) != 0 || name.size() <= begin.size() + end.size() || !value.is_number()) continue;
+    const std::string split = name.substr(begin.size(), name.size() - begin.size() - end.size());
+    if (name.substr(begin.size() + split.size()) != end || split.find('/') != std::string::npos) continue;
+    char about[64];
+    std::snprintf(about, sizeof(about), " %s %.1f%%", split.c_str(), 100 * value.get<double>());
+    scores += about;
+  }
+  return scores;
+}
+
+// The last whole lines of metrics.jsonl with a loss and with scores, from its end.
 std::string LastStep(const SweepJob& job) {
   std::ifstream file(job.run->folder + "/metrics.jsonl", std::ios::binary | std::ios::ate);
   if (!file) return "";
@@ -47,10 +62,14 @@ std::string LastStep(const SweepJob& job) {
   file.seekg(from);
   std::string text(static_cast<size_t>(size - from), '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  std::string said;
+  std::string said, scores;
   size_t begin = 0;
   for (size_t end = text.find('\n'); end != std::string::npos; begin = end + 1, end = text.find('\n', begin)) {
     const auto line = nlohmann::json::parse(text.substr(begin, end - begin), nullptr, false);
+    if (line.is_object()) {
+      const std::string new_scores = ScoresOf(line);
+      if (!new_scores.empty()) scores = ", exact match" + new_scores;
+    }
     if (line.is_discarded() || !line.contains("train/loss") || !line["train/loss"].is_number()) continue;
     char about[96];
     std::snprintf(about, sizeof(about), "step %lld/%lld, loss %.4f",
@@ -58,13 +77,13 @@ std::string LastStep(const SweepJob& job) {
                   line["train/loss"].get<double>());
     said = about;
   }
-  return said;
+  return said + scores;
 }
 
 std::string About(const SweepJob& job) {
   const std::string name = job.run->name + std::string(job.run->name.size() < 28 ? 28 - job.run->name.size() : 1, ' ');
   std::string text = name + kStateNames[static_cast<size_t>(job.state)];
-  if (job.state == State::kRunning || job.state == State::kStopped) text += "  " + LastStep(job);
+  if (job.state != State::kWaiting && job.state != State::kFailed) text += "  " + LastStep(job);
   if (job.state == State::kFailed) text += "  " + job.reason;
   return text;
 }

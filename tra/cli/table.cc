@@ -11,6 +11,7 @@
 #include "tra/cli/commands.h"
 #include "tra/cli/output.h"
 #include "tra/report/render.h"
+#include "tra/report/run_list.h"
 #include "tra/report/specs.h"
 #include "tra/report/tables.h"
 #include "tra/run/sweep.h"
@@ -23,7 +24,7 @@ namespace fs = std::filesystem;
 struct Request {
   std::vector<std::string> runs, tables;
   std::string format = "md", out;
-  bool paper = false;
+  bool paper = false, each_run = false;
 };
 
 // results.json of every run in or below a folder, and files as they are.
@@ -53,6 +54,7 @@ std::vector<RunResults> ReadAll(const std::vector<std::string>& paths) {
 void CheckNames(const std::vector<std::string>& tables) {
   std::vector<std::string> known;
   for (const TableSpec& each : PaperTables()) known.push_back(each.name);
+  known.push_back(SolvedTable({}).name);
   known.push_back(GenericTable({}).name);
   for (const std::string& name : tables) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
@@ -64,9 +66,16 @@ void CheckNames(const std::vector<std::string>& tables) {
 void PrintTables(const Request& request) {
   CheckNames(request.tables);
   const std::vector<RunResults> runs = ReadAll(request.runs);
+  if (request.each_run) {
+    Output out(request.out);
+    out.Write(RunListCsv(runs));
+    out.Finish();
+    return;
+  }
   TableOptions options;
   options.paper = request.paper;
   std::vector<TableSpec> specs = PaperTables();
+  specs.push_back(SolvedTable(runs));
   specs.push_back(GenericTable(runs));
   std::vector<Table> tables;
   for (const TableSpec& spec : specs) {
@@ -74,7 +83,9 @@ void PrintTables(const Request& request) {
     if (!request.tables.empty() && !named) continue;
     Table table = BuildTable(spec, runs, options);
     // Unless asked for: the paper's tables that have results, and all results only where none of those has.
-    const bool wanted = named || (!table.columns.empty() && (spec.name != specs.back().name || tables.empty()));
+    const bool is_papers = &spec < specs.data() + PaperTables().size();
+    const bool is_all = &spec == &specs.back();
+    const bool wanted = named || (!table.columns.empty() && (is_papers || (is_all && tables.empty())));
     if (wanted) tables.push_back(std::move(table));
   }
   Output out(request.out);
@@ -93,16 +104,22 @@ void AddTable(CLI::App& app) {
   std::string names;
   for (const TableSpec& each : PaperTables()) names += std::string(each.name) + ", ";
   // One name each time, or it would take folders that follow for more names.
-  command->add_option("--table", request->tables, names + "all; may be repeated; by default those that have results")
+  command
+      ->add_option("--table", request->tables,
+                   names + "solved, all; may be repeated; by default the paper's that have results")
       ->allow_extra_args(false);
   std::vector<std::string> formats;
   for (const TableFormat& each : TableFormats()) formats.emplace_back(each.name);
   command->add_option("--format", request->format, "md, latex, csv or json")
       ->check(CLI::IsMember(formats))
       ->capture_default_str();
+  command->add_flag("--runs", request->each_run, "every run on a line of its own, as CSV, instead of tables");
   command->add_flag("--paper", request->paper, "the paper's numbers under ours");
   command->add_option("--out", request->out, "file to write; standard output by default");
-  command->footer("Example: tra table runs/small --paper");
+  command->footer(
+      "Example: tra table runs/small --paper\n"
+      "tra table FOLDER --table solved has a row for each setting of a sweep and counts the runs that solve their "
+      "task.");
   command->callback([request] { PrintTables(*request); });
 }
 

@@ -126,7 +126,23 @@ class Drawing {
     }
   }
 
+  void DrawBand(const Series& series, double left, const Stroke& stroke, std::string& out) const {
+    if (series.band.empty()) return;
+    if (series.band.size() != series.points.size()) throw std::invalid_argument("chart: a band needs as many points");
+    std::string there, back;  // along the upper edge, and along the lower one back
+    for (size_t i = 0; i < series.points.size(); ++i) {
+      const auto [low, high] = series.band[i];
+      if (!std::isfinite(low) || !std::isfinite(high)) continue;
+      const std::string x = Pixels(X(series.points[i].first, left));
+      there += (there.empty() ? "M" : " L") + x + " " + Pixels(Y(high));
+      back.insert(0, " L" + x + " " + Pixels(Y(low)));
+    }
+    if (there.empty()) return;
+    out += "<path d=\"" + there + back + " Z\" fill=\"" + stroke.color + "\" fill-opacity=\"0.15\"/>\n";
+  }
+
   void DrawSeries(const Series& series, double left, const Stroke& stroke, std::string& out) const {
+    DrawBand(series, left, stroke, out);
     std::string path;
     bool pen = false;
     for (const auto& [x, y] : series.points) {

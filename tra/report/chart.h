@@ -9,8 +9,9 @@
 namespace tra {
 
 struct Series {
-  std::string name;                               // the same name has the same colour in all panels
-  std::vector<std::pair<double, double>> points;  // (x, y) by increasing x; a y that is not finite breaks the line
+  std::string name;                                  // the same name has the same colour in all panels
+  std::vector<std::pair<double, double>> points;     // (x, y) by increasing x; a y that is not finite breaks the line
+  std::vector<std::pair<double, double>> band = {};  // (low, high) at each point, shaded; empty: none
 };
 
 struct Panel {

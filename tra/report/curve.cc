@@ -6,9 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "tra/report/summary.h"
+
 namespace tra {
 
-std::vector<std::pair<double, double>> ReadCurve(const std::string& run, const std::string& metric) {
+Curve ReadCurve(const std::string& run, const std::string& metric) {
   const std::string path = run + "/metrics.jsonl";
   std::ifstream file(path);
   if (!file) throw std::runtime_error(path + ": cannot be read");
@@ -24,6 +26,21 @@ std::vector<std::pair<double, double>> ReadCurve(const std::string& run, const s
     values[record["step"].get<double>()] = found->is_number() ? found->get<double>() : std::nan("");
   }
   return {values.begin(), values.end()};
+}
+
+CurveSummary SummarizeCurves(const std::vector<Curve>& curves) {
+  std::map<double, std::vector<double>> by_step;
+  for (const Curve& curve : curves) {
+    for (const auto& [step, value] : curve) by_step[step].push_back(value);
+  }
+  CurveSummary all;
+  for (const auto& [step, values] : by_step) {
+    if (values.size() != curves.size()) continue;
+    const Summary summary = Summarize(values);
+    all.mean.emplace_back(step, summary.mean);
+    all.range.emplace_back(summary.min, summary.max);
+  }
+  return all;
 }
 
 }  // namespace tra

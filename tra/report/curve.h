@@ -8,10 +8,21 @@
 
 namespace tra {
 
+using Curve = std::vector<std::pair<double, double>>;  // (step, value), by step
+
 // (step, value) of a metric such as "train/loss" or "eval/iid/em", by step; of several at one step the last. Values
 // that are not numbers are NaN. Throws std::runtime_error that begins with the file if it cannot be read or is not JSON
 // lines.
-std::vector<std::pair<double, double>> ReadCurve(const std::string& run, const std::string& metric);
+Curve ReadCurve(const std::string& run, const std::string& metric);
+
+// Of the same number in several runs.
+struct CurveSummary {
+  Curve mean;
+  std::vector<std::pair<double, double>> range;  // (lowest, highest) at each step of the mean
+};
+
+// At the steps that all of them have. A NaN makes the mean and the range of its step NaN.
+CurveSummary SummarizeCurves(const std::vector<Curve>& curves);
 
 }  // namespace tra
 

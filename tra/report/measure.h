@@ -27,6 +27,7 @@ struct Metric {
   double scale;       // from a result to what tables show
   int decimals;
   Better better;
+  bool counted = false;  // of runs: how many of n
 };
 
 // A metric that the table of metrics does not have is shown as it is, and none of its values is best.

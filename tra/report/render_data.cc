@@ -1,38 +1,12 @@
-#include <array>
-#include <charconv>
-#include <cmath>
 #include <set>
 
+#include "tra/report/csv.h"
 #include "tra/report/renderers.h"
 
 namespace tra {
 namespace {
 
 using nlohmann::ordered_json;
-
-std::string EscapeCsv(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + "\"";
-}
-
-// As many digits as it takes to read the same number back.
-std::string Digits(double value) {
-  if (std::isnan(value)) return "nan";  // to_chars tells -nan from nan
-  std::array<char, 32> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value);
-  return {text.data(), end.ptr};
-}
-
-std::string CsvRow(const std::vector<std::string>& fields) {
-  std::string row;
-  for (size_t at = 0; at < fields.size(); ++at) row += (at == 0 ? "" : ",") + EscapeCsv(fields[at]);
-  return row + "\n";
-}
 
 const char* NameOf(Better better) {
   switch (better) {
@@ -90,15 +64,15 @@ std::string RenderCsv(const std::vector<Table>& tables) {
         if (summary.n == 0) continue;
         const Column& column = table.columns[at];
         text += CsvRow({table.name, line.label, column.attention, column.label, std::to_string(summary.n),
-                        Digits(summary.mean), summary.std ? Digits(*summary.std) : "", Digits(summary.min),
-                        Digits(summary.median), Digits(summary.max), "ours"});
+                        CsvNumber(summary.mean), summary.std ? CsvNumber(*summary.std) : "", CsvNumber(summary.min),
+                        CsvNumber(summary.median), CsvNumber(summary.max), "ours"});
       }
       std::set<std::string> written;  // an attention with two labels has the paper's number once
       for (size_t at = 0; at < line.paper.size(); ++at) {
         const std::string& attention = table.columns[at].attention;
         if (!line.paper[at] || !written.insert(attention).second) continue;
         text += CsvRow({table.name, line.label, attention, "", std::to_string(kPaperSeeds),
-                        Digits(line.paper[at]->mean), Digits(line.paper[at]->std), "", "", "", "paper"});
+                        CsvNumber(line.paper[at]->mean), CsvNumber(line.paper[at]->std), "", "", "", "paper"});
       }
     }
   }

@@ -1,8 +1,10 @@
 #include <cmath>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "tra/report/renderers.h"
+#include "tra/report/success.h"
 
 namespace tra {
 namespace {
@@ -83,12 +85,23 @@ std::string MeanAndStd(double mean, std::optional<double> std, int decimals, con
   return text;
 }
 
+// "9 of 10 [0.60, 0.98]": with the 95% interval of the probability.
+std::string HowMany(const Summary& summary) {
+  const auto hits = static_cast<int64_t>(std::lround(summary.mean * static_cast<double>(summary.n)));
+  const Interval interval = WilsonInterval(hits, summary.n);
+  return std::to_string(hits) + " of " + std::to_string(summary.n) + " [" + Printed(interval.low, 2) + ", " +
+         Printed(interval.high, 2) + "]";
+}
+
 std::vector<std::string> OurCells(const TableLine& line, bool with_n, const Markup& markup) {
   const int decimals = FindMetric(line.measure.metric).decimals;
   std::vector<std::string> cells;
   for (const Cell& cell : line.cells) {
     std::string text = "-";
-    if (cell.summary.n > 0) {
+    if (cell.summary.n > 0 && FindMetric(line.measure.metric).counted) {
+      text = HowMany(cell.summary);
+      if (cell.best) text.insert(0, markup.bold).append(markup.bold_end);
+    } else if (cell.summary.n > 0) {
       text = MeanAndStd(cell.summary.mean, cell.summary.std, decimals, markup);
       if (cell.best) text.insert(0, markup.bold).append(markup.bold_end);
       if (with_n) text += " (n=" + std::to_string(cell.summary.n) + ")";
@@ -107,10 +120,42 @@ std::vector<std::string> PaperCells(const TableLine& line, const Markup& markup)
   return cells;
 }
 
-std::vector<std::string> Titles(const Table& table, const Markup& markup) {
+struct TextRow {
+  std::string label;
+  std::vector<std::string> cells;
+  bool new_part = false;  // of the table: another task or metric than the row before
+};
+
+// Of cells that are marked up already.
+struct TextGrid {
   std::vector<std::string> titles;
-  for (const Column& column : table.columns) titles.push_back(markup.escape(column.Title()));
-  return titles;
+  std::vector<TextRow> rows;
+};
+
+TextGrid LinesInRows(const Table& table, const Markup& markup, const std::string& paper_label) {
+  TextGrid grid;
+  for (const Column& column : table.columns) grid.titles.push_back(markup.escape(column.Title()));
+  const Measure* before = nullptr;
+  for (const TableLine& line : table.lines) {
+    const bool same = before != nullptr && before->task == line.measure.task && before->metric == line.measure.metric;
+    before = &line.measure;
+    grid.rows.push_back({markup.escape(line.label), OurCells(line, table.n_in_cells, markup), !same});
+    if (!line.paper.empty()) grid.rows.push_back({paper_label, PaperCells(line, markup)});
+  }
+  return grid;
+}
+
+TextGrid GridOf(const Table& table, const Markup& markup, const std::string& paper_label) {
+  TextGrid grid = LinesInRows(table, markup, paper_label);
+  if (!table.settings_in_rows) return grid;
+  TextGrid turned;
+  for (const TextRow& row : grid.rows) turned.titles.push_back(row.label);
+  for (size_t at = 0; at < grid.titles.size(); ++at) {
+    TextRow row = {grid.titles[at], {}, at == 0};
+    for (const TextRow& line : grid.rows) row.cells.push_back(line.cells[at]);
+    turned.rows.push_back(std::move(row));
+  }
+  return turned;
 }
 
 std::string MarkdownRow(const std::string& label, const std::vector<std::string>& cells) {
@@ -132,14 +177,12 @@ std::string RenderMarkdown(const std::vector<Table>& tables) {
   for (const Table& table : tables) {
     if (!text.empty()) text += "\n";
     text += "**" + EscapeMarkdown(table.name) + "**: " + EscapeMarkdown(table.caption) + ".\n\n";
-    text += MarkdownRow("", Titles(table, kMarkdown));
+    const TextGrid grid = GridOf(table, kMarkdown, "*paper*");
+    text += MarkdownRow("", grid.titles);
     text += "|---|";
-    for (size_t column = 0; column < table.columns.size(); ++column) text += "---:|";
+    for (size_t column = 0; column < grid.titles.size(); ++column) text += "---:|";
     text += "\n";
-    for (const TableLine& line : table.lines) {
-      text += MarkdownRow(EscapeMarkdown(line.label), OurCells(line, table.n_in_cells, kMarkdown));
-      if (!line.paper.empty()) text += MarkdownRow("*paper*", PaperCells(line, kMarkdown));
-    }
+    for (const TextRow& row : grid.rows) text += MarkdownRow(row.label, row.cells);
     if (!table.footnotes.empty()) text += "\n";
     for (const std::string& footnote : table.footnotes) text += "- " + EscapeMarkdown(footnote) + ".\n";
   }
@@ -153,16 +196,12 @@ std::string RenderLatex(const std::vector<Table>& tables) {
     text += "  \\label{tab:" + table.name + "}\n";
     // Nine columns are wider than most pages; few are not to be blown up.
     text += "  \\begin{adjustbox}{max width=\\textwidth}\n";
-    text += "  \\begin{tabular}{l" + std::string(table.columns.size(), 'c') + "}\n    \\toprule\n";
-    text += LatexRow("", Titles(table, kLatex));
-    const Measure* before = nullptr;
-    for (const TableLine& line : table.lines) {
-      const bool same_part =
-          before != nullptr && before->task == line.measure.task && before->metric == line.measure.metric;
-      if (!same_part) text += "    \\midrule\n";
-      before = &line.measure;
-      text += LatexRow(EscapeLatex(line.label), OurCells(line, table.n_in_cells, kLatex));
-      if (!line.paper.empty()) text += LatexRow("\\quad\\textit{paper}", PaperCells(line, kLatex));
+    const TextGrid grid = GridOf(table, kLatex, "\\quad\\textit{paper}");
+    text += "  \\begin{tabular}{l" + std::string(grid.titles.size(), 'c') + "}\n    \\toprule\n";
+    text += LatexRow("", grid.titles);
+    for (const TextRow& row : grid.rows) {
+      if (row.new_part) text += "    \\midrule\n";
+      text += LatexRow(row.label, row.cells);
     }
     text += "    \\bottomrule\n  \\end{tabular}\n  \\end{adjustbox}\n";
     for (const std::string& footnote : table.footnotes) {

@@ -65,6 +65,18 @@ bool Before(const Measure& a, const Measure& b) {
   return a.window < b.window;
 }
 
+std::vector<Measure> MeasuresOf(const std::vector<RunResults>& runs) {
+  std::vector<Measure> measures;
+  for (const RunResults& run : runs) {
+    for (const ResultRow& row : run.rows) {
+      measures.push_back({run.task, row.split, row.group, row.window, row.metric});
+    }
+  }
+  std::sort(measures.begin(), measures.end(), Before);
+  measures.erase(std::unique(measures.begin(), measures.end()), measures.end());
+  return measures;
+}
+
 std::string Describe(const Measure& measure) {
   std::string text = measure.task + " " + measure.split;
   if (!measure.group.empty()) text += " " + measure.group;
@@ -75,22 +87,30 @@ std::string Describe(const Measure& measure) {
 
 }  // namespace
 
+LineSpec SolvedLine(const std::string& task) { return {"Solved", {task, "", "", 0, "solved"}}; }
+
 const std::vector<TableSpec>& PaperTables() {
   static const std::vector<TableSpec> kTables = MakePaperTables();
   return kTables;
 }
 
 TableSpec GenericTable(const std::vector<RunResults>& runs) {
-  std::vector<Measure> measures;
-  for (const RunResults& run : runs) {
-    for (const ResultRow& row : run.rows) {
-      measures.push_back({run.task, row.split, row.group, row.window, row.metric});
-    }
-  }
-  std::sort(measures.begin(), measures.end(), Before);
-  measures.erase(std::unique(measures.begin(), measures.end()), measures.end());
   TableSpec table = {"all", "All results", {}};
-  for (const Measure& measure : measures) table.lines.push_back({Describe(measure), measure});
+  for (const Measure& measure : MeasuresOf(runs)) table.lines.push_back({Describe(measure), measure});
+  return table;
+}
+
+TableSpec SolvedTable(const std::vector<RunResults>& runs) {
+  TableSpec table = {"solved", "Exact match in percent by split, and runs that have 100 on all of them", {}, true};
+  std::string task;
+  for (const Measure& measure : MeasuresOf(runs)) {
+    if (measure.metric != "em" || !measure.group.empty()) continue;
+    // How many solve it stands behind the splits of a task.
+    if (!task.empty() && task != measure.task) table.lines.push_back(SolvedLine(task));
+    task = measure.task;
+    table.lines.push_back({measure.task + " " + measure.split, measure});
+  }
+  if (!task.empty()) table.lines.push_back(SolvedLine(task));
   return table;
 }
 

@@ -12,6 +12,8 @@
 #include <tuple>
 #include <utility>
 
+#include "tra/report/success.h"
+
 namespace tra {
 namespace {
 
@@ -26,11 +28,15 @@ struct InPaperOrder {
 
 Column ColumnOf(const RunResults& run) { return {run.attention, run.label}; }
 
-const ResultRow* FindRow(const RunResults& run, const Measure& measure) {
-  for (const ResultRow& row : run.rows) {
-    if (measure == Measure{run.task, row.split, row.group, row.window, row.metric}) return &row;
+std::optional<double> FindValue(const RunResults& run, const Measure& measure) {
+  if (measure == SolvedLine(run.task).measure) {
+    const auto solved = Solved(run);
+    return solved ? std::optional<double>(*solved ? 1.0 : 0.0) : std::nullopt;
   }
-  return nullptr;
+  for (const ResultRow& row : run.rows) {
+    if (measure == Measure{run.task, row.split, row.group, row.window, row.metric}) return row.value;
+  }
+  return std::nullopt;
 }
 
 [[noreturn]] void FailDuplicate(const std::string& one_file, const RunResults& other) {
@@ -180,11 +186,11 @@ Table BuildTable(const TableSpec& spec, const std::vector<RunResults>& runs, con
     bool is_used = false, has_windows = false;
     for (size_t line = 0; line < spec.lines.size(); ++line) {
       const Measure& measure = spec.lines[line].measure;
-      const ResultRow* row = FindRow(run, measure);
-      if (row == nullptr) continue;
+      const std::optional<double> value = FindValue(run, measure);
+      if (!value) continue;
       auto& lines = values[ColumnOf(run)];
       lines.resize(spec.lines.size());
-      lines[line].push_back(row->value * FindMetric(measure.metric).scale);
+      lines[line].push_back(*value * FindMetric(measure.metric).scale);
       is_used = true;
       has_windows = has_windows || measure.window > 0;
     }
@@ -195,6 +201,7 @@ Table BuildTable(const TableSpec& spec, const std::vector<RunResults>& runs, con
   Table table;
   table.name = spec.name;
   table.caption = spec.title;
+  table.settings_in_rows = spec.settings_in_rows;
   for (const auto& [column, lines] : values) table.columns.push_back(column);
   for (size_t at = 0; at < spec.lines.size(); ++at) {
     TableLine line = {spec.lines[at].label, spec.lines[at].measure, {}, {}};
@@ -202,14 +209,15 @@ Table BuildTable(const TableSpec& spec, const std::vector<RunResults>& runs, con
     MarkBest(line);
     // A line without results is there for the paper's; a table without any keeps its shape.
     const auto empty = [](const Cell& cell) { return cell.summary.n == 0; };
-    if (options.paper || used.empty() || !std::all_of(line.cells.begin(), line.cells.end(), empty)) {
+    if ((options.paper && !spec.settings_in_rows) || used.empty() ||
+        !std::all_of(line.cells.begin(), line.cells.end(), empty)) {
       table.lines.push_back(std::move(line));
     }
   }
   SaySeeds(table);
   if (!used_with_windows.empty()) SayContext(used_with_windows, table);
   NoteSteps(used, table);
-  if (options.paper) AddPaper(table);
+  if (options.paper && !spec.settings_in_rows) AddPaper(table);
   return table;
 }
 

@@ -41,6 +41,7 @@ struct Table {
   std::vector<TableLine> lines;
   std::vector<std::string> footnotes;
   bool n_in_cells = false;  // because it differs
+  bool settings_in_rows = false;
 };
 
 struct TableOptions {

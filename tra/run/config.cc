@@ -7,11 +7,11 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <sstream>
 #include <stdexcept>
 
 #include "tra/base/names.h"
 #include "tra/model/attention/variants.h"
+#include "tra/run/toml_text.h"
 
 namespace tra {
 namespace {
@@ -25,12 +25,6 @@ toml::table Parse(const std::string& toml, const std::string& name) {
   }
 }
 
-std::string AsToml(const toml::node& node) {
-  std::ostringstream text;
-  node.visit([&](const auto& value) { text << toml::toml_formatter(value, toml::format_flags::none); });
-  return text.str();
-}
-
 // "train.lr" -> its value as TOML text.
 using Values = std::map<std::string, std::string>;
 
@@ -40,7 +34,7 @@ void Flatten(const toml::table& table, const std::string& prefix, Values& values
     if (const toml::table* inner = node.as_table()) {
       Flatten(*inner, name + ".", values);
     } else {
-      values[name] = AsToml(node);
+      values[name] = TomlText(node);
     }
   }
 }
@@ -53,9 +47,9 @@ void Override(const std::string& text, Values& values) {
   }
   const std::string key = text.substr(0, equals), value = text.substr(equals + 1);
   try {
-    values[key] = AsToml(*toml::parse("x = " + value).get("x"));
+    values[key] = TomlText(*toml::parse("x = " + value).get("x"));
   } catch (const toml::parse_error&) {
-    values[key] = AsToml(toml::value<std::string>(value));
+    values[key] = TomlText(toml::value<std::string>(value));
   }
 }
 
@@ -66,7 +60,7 @@ void SetValue(const ConfigKey& key, const std::string& value) {
   } catch (const std::invalid_argument&) {
     if (value.front() == '"' || value.front() == '[' || value.front() == '{') throw;
     try {
-      key.set(AsToml(toml::value<std::string>(value)));
+      key.set(TomlText(toml::value<std::string>(value)));
       return;
     } catch (const std::invalid_argument&) {  // the first says it better
     }

@@ -11,6 +11,7 @@
 #include "tra/base/names.h"
 #include "tra/model/attention/variants.h"
 #include "tra/run/config.h"
+#include "tra/run/toml_text.h"
 #include "tra/tasks/task.h"
 #include "tra/text/tokenizers.h"
 
@@ -23,10 +24,7 @@ toml::table Wrap(const std::string& value) { return toml::parse("x = " + value);
 std::string Shown(int64_t value) { return std::to_string(value); }
 std::string Shown(uint64_t value) { return std::to_string(value); }
 std::string Shown(const std::string& value) { return nlohmann::json(value).dump(); }  // TOML's basic strings are JSON's
-std::string Shown(double value) {
-  const std::string text = nlohmann::json(value).dump();  // the shortest that reads back the same
-  return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
-}
+std::string Shown(double value) { return TomlText(value); }
 template <typename T>
 std::string Shown(const std::vector<T>& values) {
   std::string text = "[";

@@ -3,18 +3,46 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <set>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
+#include <utility>
 
 #include "tra/base/names.h"
 #include "tra/run/config.h"
+#include "tra/run/toml_text.h"
 
 namespace tra {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr char kOverrides[] = "strings such as \"train.steps=2000\"";
+
+// A way in which runs differ beside attention and seed.
+struct Setting {
+  std::string name;  // empty where there is only one way
+  std::vector<std::string> overrides;
+};
+
+// "open gates, heads=4" -> "open-gates-heads=4": for folders.
+std::string FolderName(const std::string& setting) {
+  std::string name;
+  for (const char c : setting) {
+    const bool plain =
+        std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("._=+").find(c) != std::string_view::npos;
+    if (plain) {
+      name += c;
+    } else if (!name.empty() && name.back() != '-') {
+      name += '-';
+    }
+  }
+  while (!name.empty() && name.back() == '-') name.pop_back();
+  return name;
+}
 
 class SweepFile {
  public:
@@ -26,7 +54,7 @@ class SweepFile {
       throw std::invalid_argument(path + (line > 0 ? ":" + std::to_string(line) : "") + ": " +
                                   std::string(error.description()));
     }
-    const std::vector<std::string> known = {"configs", "attentions", "seeds", "set", "folder"};
+    const std::vector<std::string> known = {"configs", "attentions", "seeds", "set", "folder", "grid", "variants"};
     for (const auto& [key, value] : table_) {
       const std::string name(key.str());
       if (std::find(known.begin(), known.end(), name) == known.end()) Fail(UnknownName("key", name, known));
@@ -35,16 +63,39 @@ class SweepFile {
 
   template <typename T>
   std::vector<T> List(const char* key, const char* what) const {
-    std::vector<T> values;
     const toml::node* node = table_.get(key);
-    if (node == nullptr) return values;
-    if (!node->is_array()) Fail(std::string(key) + " must be a list of " + what);
-    for (const toml::node& each : *node->as_array()) {
-      const auto value = each.value_exact<T>();
-      if (!value) Fail(std::string(key) + " must be a list of " + what);
-      values.push_back(*value);
+    return node == nullptr ? std::vector<T>() : ListOf<T>(key, *node, what);
+  }
+
+  // The product of the grid's keys and the variants; a single one without a name where the file has neither.
+  std::vector<Setting> Settings() const {
+    std::vector<Setting> settings = Variants();
+    const toml::table* grid = Section("grid");
+    if (grid == nullptr) return settings;
+    for (const auto& [key, node] : *grid) {
+      const std::string name(key.str());
+      if (name == "train.seed") Fail("grid: seeds are listed under seeds, not as train.seed");
+      if (name == "model.attention") Fail("grid: attentions are listed under attentions, not as model.attention");
+      if (name == "label") Fail("grid: labels are made of the other keys");
+      if (!node.is_array() || node.as_array()->empty()) {
+        Fail("grid: " + name +
+             (node.is_table() ? " must stand in quotes: \"" + name + ".key\" = [...]" : " must be a list of values"));
+      }
+      std::vector<Setting> product;
+      for (const Setting& before : settings) {
+        for (const toml::node& value : *node.as_array()) {
+          Setting setting = before;
+          const std::string text = TomlText(value);
+          const std::string shown = value.is_string() ? *value.value<std::string>() : text;
+          const size_t dot = name.rfind('.');
+          setting.name += (setting.name.empty() ? "" : ", ") + name.substr(dot + 1) + "=" + shown;
+          setting.overrides.push_back(name + "=" + text);
+          product.push_back(std::move(setting));
+        }
+      }
+      settings = std::move(product);
     }
-    return values;
+    return settings;
   }
 
   std::string Text(const char* key) const {
@@ -56,6 +107,35 @@ class SweepFile {
   [[noreturn]] void Fail(const std::string& what) const { throw std::invalid_argument(path_ + ": " + what); }
 
  private:
+  template <typename T>
+  std::vector<T> ListOf(const std::string& key, const toml::node& node, const char* what) const {
+    std::vector<T> values;
+    if (!node.is_array()) Fail(key + " must be a list of " + what);
+    for (const toml::node& each : *node.as_array()) {
+      const auto value = each.value_exact<T>();
+      if (!value) Fail(key + " must be a list of " + what);
+      values.push_back(*value);
+    }
+    return values;
+  }
+
+  const toml::table* Section(const char* key) const {
+    const toml::node* node = table_.get(key);
+    if (node != nullptr && !node->is_table()) Fail(std::string(key) + " must be a table: [" + key + "]");
+    return node == nullptr ? nullptr : node->as_table();
+  }
+
+  std::vector<Setting> Variants() const {
+    const toml::table* variants = Section("variants");
+    if (variants == nullptr || variants->empty()) return {Setting()};
+    std::vector<Setting> settings;
+    for (const auto& [key, node] : *variants) {
+      const std::string name(key.str());
+      settings.push_back({name, ListOf<std::string>("variants: " + name, node, kOverrides)});
+    }
+    return settings;
+  }
+
   std::string path_;
   toml::table table_;
 };
@@ -76,21 +156,28 @@ Sweep ReadSweep(const std::string& path, const std::vector<std::string>& overrid
   sweep.folder = file.Text("folder");
   sweep.overrides = overrides;
   std::set<std::string> names;
+  const std::vector<Setting> settings = file.Settings();
   for (const std::string& config : configs) {
     const std::string config_path = (fs::path(path).parent_path() / config).lexically_normal().string();
     for (const std::string& attention : attentions) {
-      for (const int64_t seed : seeds) {
-        SweepRun run;
-        run.config = config_path;
-        run.overrides = file.List<std::string>("set", "strings such as \"train.steps=2000\"");
-        run.overrides.insert(run.overrides.end(), overrides.begin(), overrides.end());
-        if (!attention.empty()) run.overrides.push_back("model.attention=" + attention);
-        run.overrides.push_back("train.seed=" + std::to_string(seed));
-        const RunConfig read = ReadConfig(config_path, run.overrides);
-        run.name = fs::path(config).stem().string() + "-" + read.model.attention + "-s" + std::to_string(seed);
-        run.folder = sweep.folder + "/" + run.name;
-        if (!names.insert(run.name).second) file.Fail("two runs are called " + run.name + "; leave one out");
-        sweep.runs.push_back(std::move(run));
+      for (const Setting& setting : settings) {
+        for (const int64_t seed : seeds) {
+          SweepRun run;
+          run.config = config_path;
+          run.overrides = file.List<std::string>("set", kOverrides);
+          run.overrides.insert(run.overrides.end(), setting.overrides.begin(), setting.overrides.end());
+          if (!setting.name.empty()) run.overrides.push_back("label=" + setting.name);
+          run.overrides.insert(run.overrides.end(), overrides.begin(), overrides.end());
+          if (!attention.empty()) run.overrides.push_back("model.attention=" + attention);
+          run.overrides.push_back("train.seed=" + std::to_string(seed));
+          const RunConfig read = ReadConfig(config_path, run.overrides);
+          run.name = fs::path(config).stem().string() + "-" + read.model.attention;
+          if (!setting.name.empty()) run.name += "-" + FolderName(setting.name);
+          run.name += "-s" + std::to_string(seed);
+          run.folder = sweep.folder + "/" + run.name;
+          if (!names.insert(run.name).second) file.Fail("two runs are called " + run.name + "; leave one out");
+          sweep.runs.push_back(std::move(run));
+        }
       }
     }
   }

@@ -1,10 +1,18 @@
-// Many runs from one file: configurations x attentions x seeds.
+// Many runs from one file: configurations x attentions x settings x seeds.
 //
 //   configs = ["../small/copy.toml", "../small/induct.toml"]   # relative to the file
 //   attentions = ["tra", "rope", "fot"]                        # empty: each configuration's own
 //   seeds = [1, 2, 3, 4]
 //   set = ["train.steps=2000"]                                 # keys changed in all of them
 //   folder = "runs/small"                                      # relative to where tra is run
+//   [grid]                                                     # every combination of the values of any keys
+//   "model.heads" = [1, 4]
+//   "train.lr" = [3e-4, 1e-3]
+//   [variants]                                                 # named changes, one at a time
+//   "as it is" = []
+//   "open gates" = ["model.gate_bias=4"]
+//
+// A run of a grid or a variant has them as its label, by which tables tell it apart: "open gates, heads=4, lr=0.001".
 #ifndef TRA_RUN_SWEEP_H_
 #define TRA_RUN_SWEEP_H_
 
@@ -14,7 +22,7 @@
 namespace tra {
 
 struct SweepRun {
-  std::string name;    // CONFIG-ATTENTION-sSEED
+  std::string name;    // CONFIG-ATTENTION[-SETTING]-sSEED
   std::string folder;  // of the run
   std::string config;  // file
   std::vector<std::string> overrides;

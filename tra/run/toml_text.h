@@ -1,0 +1,29 @@
+// A TOML value as text.
+#ifndef TRA_RUN_TOML_TEXT_H_
+#define TRA_RUN_TOML_TEXT_H_
+
+#include <toml++/toml.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+namespace tra {
+
+// The shortest that reads back the same; toml++ would make 0.0030000000000000001 of 0.003.
+inline std::string TomlText(double value) {
+  const std::string text = nlohmann::json(value).dump();
+  return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
+}
+
+inline std::string TomlText(const toml::node& node) {
+  if (const auto number = node.value_exact<double>(); number && std::isfinite(*number)) return TomlText(*number);
+  std::ostringstream text;
+  node.visit([&](const auto& value) { text << toml::toml_formatter(value, toml::format_flags::none); });
+  return text.str();
+}
+
+}  // namespace tra
+
+#endif  // TRA_RUN_TOML_TEXT_H_
