@@ -9,8 +9,10 @@ build: setup
 	cmake --preset release
 	cmake --build --preset release
 
-# A comparison in minutes: TRA beside RoPE and FoT on flip-flop.
-demo: build
+# A comparison in minutes: TRA beside RoPE and FoT on flip-flop. Builds the program only, not the tests.
+demo: setup
+	cmake --preset release
+	cmake --build --preset release --target tra
 	build/release/bin/tra demo
 
 test: build

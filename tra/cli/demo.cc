@@ -11,16 +11,19 @@
 
 #include "tra/cli/commands.h"
 #include "tra/cli/demo_config.h"  // configs/demo.toml
+#include "tra/cli/loaded_run.h"
 #include "tra/cli/output.h"
 #include "tra/cli/progress.h"
 #include "tra/cli/run_jobs.h"
 #include "tra/cli/runtime.h"
+#include "tra/eval/evaluate.h"
 #include "tra/report/chart.h"
 #include "tra/report/curve.h"
 #include "tra/report/paper.h"
 #include "tra/report/render.h"
 #include "tra/report/specs.h"
 #include "tra/report/tables.h"
+#include "tra/run/data.h"
 #include "tra/run/directory.h"
 #include "tra/tasks/task.h"
 
@@ -98,12 +101,45 @@ std::string DrawCurves(const Request& request) {
   return path;
 }
 
-Table MakeTable(const std::vector<SweepRun>& runs) {
+std::vector<RunResults> ReadAll(const std::vector<SweepRun>& runs, const std::string& file) {
   std::vector<RunResults> results;
   for (const SweepRun& run : runs) {
-    results.push_back(ReadResults(run.folder + "/results.json"));
+    results.push_back(ReadResults(run.folder + "/" + file));
     results.back().label.clear();  // all of its columns are the demo's
   }
+  return results;
+}
+
+// The models on sequences of eight times as many instructions as in training, once; in RUN/longer.json.
+constexpr int64_t kLonger = 2048;
+constexpr char kLongerFile[] = "longer.json";
+
+void ScoreLonger(const std::vector<SweepRun>& runs) {
+  SetUpComputing(0);
+  for (const SweepRun& each : runs) {
+    const std::string path = each.folder + "/" + kLongerFile;
+    if (std::filesystem::exists(path)) continue;
+    const LoadedRun run = LoadRun(each.folder);
+    const RunData data(run.config);
+    EvaluateOptions options;
+    options.most = run.config.eval.quick_examples;
+    options.splits = {"iid", "sparse"};
+    options.lengths = Range{kLonger, kLonger};
+    WriteResults(path,
+                 MakeResults(run.config, data, run.step, Evaluate(*run.model, data, run.config, options), options));
+  }
+}
+
+Table LongerTable(const std::vector<SweepRun>& runs) {
+  const std::string lengths = std::to_string(kLonger) + "-" + std::to_string(kLonger);
+  TableSpec spec = {"longer",
+                    "The same models on " + std::to_string(kLonger) + " instructions, eight times as many",
+                    {{"Flip-flop IID", {"flipflop", lengths, "", 0, "em"}},
+                     {"Flip-flop OOD (sparse)", {"flipflop", "sparse " + lengths, "", 0, "em"}}}};
+  return BuildTable(spec, ReadAll(runs, kLongerFile), {});
+}
+
+Table DemoTable(const std::vector<SweepRun>& runs) {
   TableSpec spec = PaperTables().front();
   spec.name = "demo";
   spec.title = "Flip-flop, exact match in percent; solved: 100 on all three sets, with the 95% interval of how often";
@@ -111,13 +147,13 @@ Table MakeTable(const std::vector<SweepRun>& runs) {
                                   [](const LineSpec& line) { return line.measure.task != "flipflop"; }),
                    spec.lines.end());
   spec.lines.push_back(SolvedLine("flipflop"));
-  return BuildTable(spec, results, {});
+  return BuildTable(spec, ReadAll(runs, "results.json"), {});
 }
 
 void Report(const Request& request, const std::vector<SweepRun>& runs) {
   Output out("");
   out.Line("");
-  out.Write(RenderTables({MakeTable(runs)}, "md"));
+  out.Write(RenderTables({DemoTable(runs), LongerTable(runs)}, "md"));
   out.Line("");
   out.Line("What to look for: a sequence counts only if every bit read in it is right. IID is like training. In the");
   out.Line("sparse set writes are far apart, in the dense set they crowd: a model that has found the rule (attend to");
@@ -127,7 +163,7 @@ void Report(const Request& request, const std::vector<SweepRun>& runs) {
   out.Line("Runs: " + request.folder +
            "/ATTENTION-sSEED: metrics.jsonl, results.json, checkpoints, TensorBoard events.");
   out.Line("Figure: " + DrawCurves(request) + ", how exact match went during training, for a browser.");
-  out.Line("Next: tra eval " + RunFolder(request, "tra", 1) + " --lengths 1000 --examples 100   # four times as long");
+  out.Line("Next: tra eval " + RunFolder(request, "tra", 1) + " --lengths 8192 --examples 10   # 32 times as long");
   out.Finish();
 }
 
@@ -152,6 +188,8 @@ int RunDemo(const Request& request) {
     say.Notice(std::to_string(end.failed) + " of " + std::to_string(runs.size()) + " runs failed; why stands above");
     return 1;
   }
+  say.Notice("scoring all models on " + std::to_string(kLonger) + " instructions");
+  ScoreLonger(runs);
   Report(request, runs);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   say.Notice("all of it took " + DurationText(took.count()));
