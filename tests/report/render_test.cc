@@ -152,7 +152,7 @@ TEST(Render, SettingsMayStandInRows) {
       RenderTables({SettingsInRows()}, "md"),
       R"(**solved**: Exact match in percent by split, and runs that have 100 on all of them; mean ± std over seeds, n=2.
 
-|  | flipflop iid | flipflop sparse | Solved |
+|  | iid | sparse | solved |
 |---|---:|---:|---:|
 | TRA (heads=1) | 100.00 ± 0.00 | 75.00 ± 35.36 | 1 of 2 [0.09, 0.91] |
 | TRA (heads=4) | 100.00 ± 0.00 | **100.00 ± 0.00** | **2 of 2 [0.34, 1.00]** |
@@ -160,7 +160,7 @@ TEST(Render, SettingsMayStandInRows) {
   const std::string latex = RenderTables({SettingsInRows()}, "latex");
   EXPECT_NE(latex.find(R"(
     \toprule
-     & flipflop iid & flipflop sparse & Solved \\
+     & iid & sparse & solved \\
     \midrule
     TRA (heads=1) & 100.00 $\pm$ 0.00 & 75.00 $\pm$ 35.36 & 1 of 2 [0.09, 0.91] \\
     TRA (heads=4) & 100.00 $\pm$ 0.00 & \textbf{100.00 $\pm$ 0.00} & \textbf{2 of 2 [0.34, 1.00]} \\

@@ -105,6 +105,18 @@ TEST(Tables, GroupsAreNotMixedWithTheWhole) {
   EXPECT_EQ(table.lines.size(), 1U);
 }
 
+TEST(Tables, SolvedCountsByTaskAndLeavesOutTexts) {
+  const std::vector<RunResults> runs = {RunOf("copy", "tra", 1, {Em("iid", 1)}),
+                                        RunOf("flipflop++", "tra", 1, {Em("iid", 0.5), Em("iid", 1, "after-last")}),
+                                        RunOf("text", "tra", 1, {Perplexity(128, 30)})};
+  const Table table = BuildTable(SolvedTable(runs), runs, {});
+  EXPECT_EQ(table.lines.size(), 4U);
+  EXPECT_EQ(Line(table, "copy iid").cells.at(0).summary.mean, 100);
+  EXPECT_EQ(Line(table, "copy solved").cells.at(0).summary.mean, 1);
+  EXPECT_EQ(Line(table, "flipflop++ iid").cells.at(0).summary.mean, 50);
+  EXPECT_EQ(Line(table, "flipflop++ solved").cells.at(0).summary.mean, 0);
+}
+
 TEST(Tables, BestIsTheHighestAndTiesAreAllBest) {
   EXPECT_EQ(BestOf({0.5, 0.75, 0.25}), (Bools{false, true, false}));
   EXPECT_EQ(BestOf({0.75, 0.75, 0.25}), (Bools{true, true, false}));

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <set>
+
+#include "tra/report/success.h"
 
 namespace tra {
 namespace {
@@ -102,15 +105,19 @@ TableSpec GenericTable(const std::vector<RunResults>& runs) {
 
 TableSpec SolvedTable(const std::vector<RunResults>& runs) {
   TableSpec table = {"solved", "Exact match in percent by split, and runs that have 100 on all of them", {}, true};
-  std::string task;
-  for (const Measure& measure : MeasuresOf(runs)) {
-    if (measure.metric != "em" || !measure.group.empty()) continue;
-    // How many solve it stands behind the splits of a task.
-    if (!task.empty() && task != measure.task) table.lines.push_back(SolvedLine(task));
-    task = measure.task;
-    table.lines.push_back({measure.task + " " + measure.split, measure});
+  std::set<std::string> tasks;
+  for (const RunResults& run : runs) {
+    if (Solved(run)) tasks.insert(run.task);
   }
-  if (!task.empty()) table.lines.push_back(SolvedLine(task));
+  const std::vector<Measure> measures = MeasuresOf(runs);
+  for (const std::string& task : tasks) {
+    const std::string prefix = tasks.size() > 1 ? task + " " : "";  // of a single one it goes without saying
+    for (const Measure& measure : measures) {
+      if (measure.task != task || measure.metric != "em" || !measure.group.empty()) continue;
+      table.lines.push_back({prefix + measure.split, measure});
+    }
+    table.lines.push_back({prefix + "solved", SolvedLine(task).measure});
+  }
   return table;
 }
 
