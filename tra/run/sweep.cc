@@ -88,7 +88,8 @@ class SweepFile {
           const std::string text = TomlText(value);
           const std::string shown = value.is_string() ? *value.value<std::string>() : text;
           const size_t dot = name.rfind('.');
-          setting.name += (setting.name.empty() ? "" : ", ") + name.substr(dot + 1) + "=" + shown;
+          if (!setting.name.empty()) setting.name += ", ";
+          setting.name.append(name, dot + 1).append("=").append(shown);
           setting.overrides.push_back(name + "=" + text);
           product.push_back(std::move(setting));
         }
