@@ -90,7 +90,7 @@ class SweepFile {
           const size_t dot = name.rfind('.');
           if (!setting.name.empty()) setting.name += ", ";
           setting.name.append(name, dot + 1).append("=").append(shown);
-          setting.overrides.push_back(name + "=" + text);
+          setting.overrides.emplace_back(name).append("=").append(text);
           product.push_back(std::move(setting));
         }
       }
