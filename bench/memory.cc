@@ -64,7 +64,7 @@ void RunMemory(const Settings& settings, Report& report) {
     args.q = input(problem.q);
     args.k = input(problem.k);
     args.v = input(problem.v);
-    args.own = input(problem.log_gate);
+    args.rule_input = input(problem.log_gate);
     args.log2_sum = log2_sum.data_ptr<float>();
     args.first_key = first_key.data_ptr<int32_t>();
   };
@@ -85,7 +85,7 @@ void RunMemory(const Settings& settings, Report& report) {
     args.d_q = rows(d_q);
     args.d_k = rows(d_k);
     args.d_v = rows(d_v);
-    args.d_own = rows(d_gate);
+    args.d_rule_input = rows(d_gate);
     AttentionBackward(args, options, pool);
   });
   report.Goal("forward, MiB (what it saves for the backward included)", {forward, forward, forward}, "<=", 64);

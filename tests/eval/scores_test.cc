@@ -37,7 +37,7 @@ Plain Score(Decoder& model, const std::vector<int64_t>& tokens, int64_t number) 
   const auto length = static_cast<int64_t>(tokens.size()) - 1;
   const at::Tensor all = at::tensor(tokens, at::kLong);
   Pass pass;
-  pass.draws.numbers = at::tensor({number}, at::kLong);
+  pass.draws.sequence_ids = at::tensor({number}, at::kLong);
   const at::Tensor logits = model.Logits(all.narrow(0, 0, length).unsqueeze(0), pass)[0].to(at::kDouble);
   const at::Tensor log_p = at::log_softmax(logits, -1);
   Plain plain;

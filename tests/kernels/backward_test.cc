@@ -16,7 +16,7 @@ AttentionOptions Options(ScoreRule rule, bool qk_norm, DropoutOn dropout_on = Dr
   options.dropout_p = 0.2f;
   options.seed = 0x123456789abcdefu;
   static constexpr int64_t kNumbers[] = {41, int64_t{1} << 33, 2, 2};  // no problem here has a larger batch
-  options.numbers = kNumbers;
+  options.sequence_ids = kNumbers;
   return options;
 }
 
@@ -26,7 +26,8 @@ std::vector<AttentionOptions> AllOptions() {
     for (const DropoutOn on : {DropoutOn::kNone, DropoutOn::kLogits, DropoutOn::kWeights}) {
       all.push_back(Options(ScoreRule::kThreshold, qk_norm, on));
     }
-    for (const ScoreRule rule : kAllRules) {
+    for (const RuleInfo& info : kRules) {
+      const ScoreRule rule = info.rule;
       if (rule == ScoreRule::kThreshold) continue;
       all.push_back(Options(rule, qk_norm));
       all.push_back(Options(rule, qk_norm, DropoutOn::kWeights));
@@ -52,7 +53,8 @@ TEST(Backward, MatchesReferenceOnAwkwardShapes) {
 }
 
 TEST(Backward, MatchesReferenceOnLongRows) {
-  for (const ScoreRule rule : kAllRules) {
+  for (const RuleInfo& info : kRules) {
+    const ScoreRule rule = info.rule;
     SCOPED_TRACE(::testing::Message() << "rule " << int(rule));
     ExpectMatchesReference(Problem({1, 1, 1025, 1025, 64, 64}, Options(rule, true)), true);
   }
@@ -61,7 +63,8 @@ TEST(Backward, MatchesReferenceOnLongRows) {
 TEST(Backward, MatchesReferenceWithACachedPrefix) {
   for (const size_t queries : {1, 30, 200}) {
     for (const size_t keys : {200, 201, 590}) {
-      for (const ScoreRule rule : kAllRules) {
+      for (const RuleInfo& info : kRules) {
+        const ScoreRule rule = info.rule;
         SCOPED_TRACE(::testing::Message() << "rule " << int(rule) << " " << queries << " of " << keys);
         ExpectMatchesReference(Problem({1, 2, queries, keys, 24, 24}, Options(rule, true)), true);
       }
@@ -109,7 +112,7 @@ TEST(BackwardReference, MatchesFiniteDifferences) {
     check("q", problem.q, result.d_q);
     check("k", problem.k, result.d_k);
     check("v", problem.v, result.d_v);
-    if (options.rule != ScoreRule::kSoftmax) check("own", problem.own, result.d_own);
+    if (options.rule != ScoreRule::kSoftmax) check("input", problem.input, result.d_input);
   }
 }
 

@@ -20,7 +20,8 @@ TEST(Decode, MatchesReference) {
   for (const size_t queries : {1, 2, 8, 9}) {  // 9 goes to the forward kernel
     for (const size_t keys : {9, 64, 513, 1300}) {
       for (const size_t width : {8, 59, 64}) {
-        for (const ScoreRule rule : kAllRules) {
+        for (const RuleInfo& info : kRules) {
+          const ScoreRule rule = info.rule;
           for (const bool qk_norm : {true, false}) {
             for (const float stop_eps : {kStopNever, kDefaultStopEps}) {
               SCOPED_TRACE(::testing::Message()

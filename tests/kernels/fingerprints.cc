@@ -22,7 +22,7 @@ void Print(const std::string& name, const Result& result) {
   std::printf("%s out %zx", name.c_str(), Hash(result.out));
   if (!result.d_q.empty()) {
     std::printf(" first_key %zx d_q %zx d_k %zx d_v %zx d_input %zx", Hash(result.first_key), Hash(result.d_q),
-                Hash(result.d_k), Hash(result.d_v), Hash(result.d_own));
+                Hash(result.d_k), Hash(result.d_v), Hash(result.d_input));
   }
   std::printf("\n");
 }
@@ -44,28 +44,27 @@ void PrintShape(const std::string& name, const AttentionShape& shape, AttentionO
                            std::to_string(shape.width) + "/" + std::to_string(shape.value_width);
   const std::vector<int64_t> numbers = {17, 4};  // of the sequences, for dropout
   for (const Layout layout : {Layout::kHeadFirst, Layout::kTokenFirst}) {
-    options.numbers = layout == Layout::kTokenFirst ? numbers.data() : nullptr;
+    options.sequence_ids = layout == Layout::kTokenFirst ? numbers.data() : nullptr;
     Problem problem(shape, options);
     problem.layout = layout;
     const std::string full = size + (layout == Layout::kHeadFirst ? " head-first" : " token-first");
     Print(full, problem.Both());
     if (options.dropout_on == DropoutOn::kNone) Print(full + " decode", problem.Decode());
-    if (options.rule != ScoreRule::kThreshold) continue;
+    if (!InfoOf(options.rule).stops) continue;
     problem.SetLogGate(-0.7);  // strong enough to stop within the longer shapes
     Print(full + " strong gates", problem.Both());
     if (options.dropout_on == DropoutOn::kNone) Print(full + " strong gates decode", problem.Decode());
   }
 }
 
-void PrintRule(const std::string& name, ScoreRule rule) {
+void PrintRule(const std::string& name, const RuleInfo& rule) {
   for (const bool qk_norm : {true, false}) {
     for (const DropoutOn dropout : {DropoutOn::kNone, DropoutOn::kLogits, DropoutOn::kWeights}) {
-      const bool takes_logits = rule == ScoreRule::kThreshold || rule == ScoreRule::kSoftmax;
-      if (dropout == DropoutOn::kLogits && !takes_logits) continue;
+      if (dropout == DropoutOn::kLogits && !rule.takes_logit_dropout) continue;
       for (const float stop : {kDefaultStopEps, kStopNever, kStopWhenExact}) {
-        if (rule != ScoreRule::kThreshold && stop != kDefaultStopEps) continue;
+        if (!rule.stops && stop != kDefaultStopEps) continue;
         AttentionOptions options;
-        options.rule = rule;
+        options.rule = rule.rule;
         options.qk_norm = qk_norm;
         options.dropout_on = dropout;
         options.dropout_p = dropout == DropoutOn::kNone ? 0.0f : 0.1f;
@@ -87,11 +86,9 @@ void PrintRule(const std::string& name, ScoreRule rule) {
 }
 
 void PrintAll() {
-  const char* names[] = {"threshold", "softmax", "forget", "distance", "contextual"};
-  static_assert(std::size(names) == std::size(kAllRules), "a name for every rule");
   for (const int64_t target : Targets()) {
     ForceTarget(target);
-    for (size_t i = 0; i < std::size(kAllRules); ++i) PrintRule(TargetName(target) + " " + names[i], kAllRules[i]);
+    for (const RuleInfo& rule : kRules) PrintRule(TargetName(target) + " " + rule.name, rule);
   }
   ForceTarget(0);
 }

@@ -60,7 +60,7 @@ TEST(Forward, QueriesAreTheLastPositionsOfTheKeys) {
     Problem part = whole;
     part.shape.queries = 11;
     part.q.erase(part.q.begin(), part.q.begin() + 200 * 24);
-    part.own.erase(part.own.begin(), part.own.begin() + 200);
+    part.input.erase(part.input.begin(), part.input.begin() + 200);
     part.d_out.erase(part.d_out.begin(), part.d_out.begin() + 200 * 24);
     const std::vector<double> all = whole.Forward().out;
     EXPECT_TRUE(BitEqual(part.Forward().out, std::vector<double>(all.begin() + 200 * 24, all.end())));
@@ -126,14 +126,14 @@ TEST(Threshold, IsStrictAndExactForIntegers) {
     last.shape.queries = 1;
     std::vector<double> last_want;
     last.q.clear();
-    last.own.clear();
+    last.input.clear();
     for (size_t head = 0; head < 2; ++head) {
       const auto row = [&](const std::vector<double>& x) {
         return x.begin() + static_cast<ptrdiff_t>(head * 150 + 149) * 9;
       };
       last.q.insert(last.q.end(), row(problem.q), row(problem.q) + 9);
       last_want.insert(last_want.end(), row(want), row(want) + 9);
-      last.own.push_back(problem.own[head * 150 + 149]);
+      last.input.push_back(problem.input[head * 150 + 149]);
     }
     last.d_out.assign(18, 0);
     EXPECT_LT(MaxError(last.Decode().out, last_want), 5e-6);
@@ -145,7 +145,7 @@ TEST(Threshold, RowsThatKeepNothingAreZero) {
   for (double& each : problem.q) each = -std::abs(each) - 0.1;
   for (double& each : problem.k) each = std::abs(each) + 0.1;
   const Result result = problem.Both();
-  for (const std::vector<double>* x : {&result.out, &result.d_q, &result.d_k, &result.d_v, &result.d_own}) {
+  for (const std::vector<double>* x : {&result.out, &result.d_q, &result.d_k, &result.d_v, &result.d_input}) {
     EXPECT_EQ(MaxAbs(*x), 0.0);
   }
 }
@@ -241,7 +241,7 @@ TEST(NaN, ReachesTheRowsItBelongsToAndNoOther) {
         EXPECT_EQ(nan_rows(infinite, infinite.Forward().out), from_50);
         infinite.shape.queries = 1;
         infinite.q.resize(16);
-        infinite.own.resize(1);
+        infinite.input.resize(1);
         infinite.d_out.resize(16);
         EXPECT_TRUE(std::isnan(MaxAbs(infinite.Decode().out)));
         infinite = clean;
@@ -271,7 +271,7 @@ TEST(Determinism, BitEqualOverRepeatsAndWorkers) {
       EXPECT_TRUE(BitEqual(first.d_k, again.d_k)) << workers;
       EXPECT_TRUE(BitEqual(first.d_v, again.d_v)) << workers;
       if (options.rule != ScoreRule::kSoftmax) {
-        EXPECT_TRUE(BitEqual(first.d_own, again.d_own)) << workers;
+        EXPECT_TRUE(BitEqual(first.d_input, again.d_input)) << workers;
       }
     }
   }

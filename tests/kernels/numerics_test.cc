@@ -34,7 +34,7 @@ std::vector<double> NaiveForward(const Problem& p, const std::vector<uint8_t>& m
         float dot = 0;
         for (size_t c = 0; c < d; ++c) dot += q[(head * T + i) * d + c] * k[(head * T + j) * d + c];
         count += 1;
-        logit[j] = dot / std::sqrt(static_cast<float>(d)) + count * static_cast<float>(p.own[head * T + i]);
+        logit[j] = dot / std::sqrt(static_cast<float>(d)) + count * static_cast<float>(p.input[head * T + i]);
         largest = std::max(largest, logit[j]);
       }
       for (size_t j = 0; j <= i; ++j) {
@@ -72,7 +72,8 @@ TEST(Numerics, ErrorIsWithinASmallFactorOfNaiveFp32) {
 TEST(Numerics, LargeScoresWithoutNormDoNotOverflow) {
   AttentionOptions options;
   options.qk_norm = false;
-  for (const ScoreRule rule : kAllRules) {
+  for (const RuleInfo& info : kRules) {
+    const ScoreRule rule = info.rule;
     options.rule = rule;
     Problem problem({1, 1, 150, 150, 16, 16}, options);
     for (double& each : problem.q) each *= 1000;  // logits of thousands: softmax is all but one-hot

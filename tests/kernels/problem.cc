@@ -74,21 +74,21 @@ struct Tensors {
       : q(Make(p, p.shape.queries, p.shape.width, p.q)),
         k(Make(p, p.shape.keys, p.shape.width, p.k)),
         v(Make(p, p.shape.keys, p.shape.value_width, p.v)),
-        own(MakeOwn(p, p.own)),
+        input(MakeInput(p, p.input)),
         d_out(Make(p, p.shape.queries, p.shape.value_width, p.d_out)),
         out(Empty(p, p.shape.queries, p.shape.value_width)),
         d_q(Empty(p, p.shape.queries, p.shape.width)),
         d_k(Empty(p, p.shape.keys, p.shape.width)),
         d_v(Empty(p, p.shape.keys, p.shape.value_width)),
-        d_own(MakeOwn(p, {})),
+        d_input(MakeInput(p, {})),
         log2_sum(p.Heads() * p.shape.queries, std::numeric_limits<T>::quiet_NaN()),
         first_key(p.Heads() * p.shape.queries, -1) {}
 
   static Tensor<T> Make(const Problem& p, size_t rows, size_t width, const std::vector<double>& from) {
     return Tensor<T>(p.shape.batch, p.shape.heads, rows, width, p.layout, from);
   }
-  static Tensor<T> MakeOwn(const Problem& p, const std::vector<double>& from) {
-    const auto [batch, heads, rows, width] = p.OwnShape();
+  static Tensor<T> MakeInput(const Problem& p, const std::vector<double>& from) {
+    const auto [batch, heads, rows, width] = p.InputShape();
     return from.empty() ? Tensor<T>(batch, heads, rows, width, p.layout)
                         : Tensor<T>(batch, heads, rows, width, p.layout, from);
   }
@@ -102,7 +102,7 @@ struct Tensors {
     args.q = q.template View<const T>();
     args.k = k.template View<const T>();
     args.v = v.template View<const T>();
-    args.own = own.template View<const T>();
+    args.rule_input = input.template View<const T>();
     args.out = out.template View<T>();
     args.log2_sum = log2_sum.data();
     args.first_key = first_key.data();
@@ -114,7 +114,7 @@ struct Tensors {
     args.q = q.template View<const T>();
     args.k = k.template View<const T>();
     args.v = v.template View<const T>();
-    args.own = own.template View<const T>();
+    args.rule_input = input.template View<const T>();
     args.out = out.template View<const T>();
     args.d_out = d_out.template View<const T>();
     args.log2_sum = log2_sum.data();
@@ -122,7 +122,7 @@ struct Tensors {
     args.d_q = d_q.template View<T>();
     args.d_k = d_k.template View<T>();
     args.d_v = d_v.template View<T>();
-    args.d_own = d_own.template View<T>();
+    args.d_rule_input = d_input.template View<T>();
     return args;
   }
   Result Collect(bool backward) {
@@ -133,12 +133,12 @@ struct Tensors {
       result.d_q = d_q.Values();
       result.d_k = d_k.Values();
       result.d_v = d_v.Values();
-      result.d_own = d_own.Values();
+      result.d_input = d_input.Values();
     }
     return result;
   }
 
-  Tensor<T> q, k, v, own, d_out, out, d_q, d_k, d_v, d_own;
+  Tensor<T> q, k, v, input, d_out, out, d_q, d_k, d_v, d_input;
   std::vector<T> log2_sum;
   std::vector<int32_t> first_key;
 };
@@ -147,8 +147,8 @@ struct Tensors {
 
 Problem::Problem(const AttentionShape& shape, const AttentionOptions& options, uint32_t seed)
     : shape(shape), options(options) {
-  if (this->shape.table == 0 && options.rule == ScoreRule::kDistance) this->shape.table = 37;
-  if (this->shape.table == 0 && options.rule == ScoreRule::kContextual) this->shape.table = 13;
+  const RuleInfo& rule = InfoOf(options.rule);
+  if (this->shape.table == 0 && rule.max_table > 0) this->shape.table = rule.max_table == kAnyTable ? 37 : 13;
   std::mt19937 random(seed);
   std::normal_distribution<float> normal;
   const auto fill = [&](std::vector<double>& to, size_t n) {
@@ -158,26 +158,18 @@ Problem::Problem(const AttentionShape& shape, const AttentionOptions& options, u
   fill(q, Heads() * shape.queries * shape.width);
   fill(k, Heads() * shape.keys * shape.width);
   fill(v, Heads() * shape.keys * shape.value_width);
-  const auto [own_batch, own_heads, own_rows, own_width] = OwnShape();
-  fill(own, own_batch * own_heads * own_rows * own_width);
+  const auto [input_batch, input_heads, input_rows, input_width] = InputShape();
+  fill(input, input_batch * input_heads * input_rows * input_width);
   fill(d_out, Heads() * shape.queries * shape.value_width);
-  if (options.rule == ScoreRule::kDistance || options.rule == ScoreRule::kContextual) return;
-  for (double& each : own) each = static_cast<float>(-std::log1p(std::exp(-(2 + each))));
+  if (rule.max_table > 0) return;
+  for (double& each : input) each = static_cast<float>(-std::log1p(std::exp(-(2 + each))));
 }
 
-std::array<size_t, 4> Problem::OwnShape() const {
-  switch (options.rule) {
-    case ScoreRule::kSoftmax:
-    case ScoreRule::kThreshold:
-      return {shape.batch, shape.heads, shape.queries, 1};
-    case ScoreRule::kForget:
-      return {shape.batch, shape.heads, shape.keys, 1};
-    case ScoreRule::kDistance:
-      return {1, shape.heads, shape.table, 1};
-    case ScoreRule::kContextual:
-      return {shape.batch, shape.heads, shape.queries, shape.table};
-  }
-  return {};
+std::array<size_t, 4> Problem::InputShape() const {
+  const RuleInfo& rule = InfoOf(options.rule);
+  if (rule.rows == InputRows::kDistances) return {1, shape.heads, shape.table, 1};
+  const size_t rows = rule.rows == InputRows::kKeys ? shape.keys : shape.queries;
+  return {shape.batch, shape.heads, rows, rule.max_table > 0 ? shape.table : 1};
 }
 
 Result Problem::Forward(size_t workers) const {
@@ -280,7 +272,7 @@ size_t CheckMask(const Problem& p, const std::vector<uint8_t>& mask) {
     for (size_t i = 0; i < p.shape.queries; ++i) {
       for (size_t j = 0; j < p.shape.keys; ++j) {
         const double s = p.Score(head, i, j);
-        const bool keep = j <= past + i && (p.options.rule != ScoreRule::kThreshold || s > 0);
+        const bool keep = j <= past + i && (!InfoOf(p.options.rule).drops_keys || s > 0);
         if (keep == (mask[(head * p.shape.queries + i) * p.shape.keys + j] != 0)) continue;
         EXPECT_LE(j, past + i) << "a key of the future was kept";
         EXPECT_LT(std::abs(s), tiny) << "head " << head << " query " << i << " key " << j;
@@ -293,7 +285,7 @@ size_t CheckMask(const Problem& p, const std::vector<uint8_t>& mask) {
 
 void ExpectMatchesReference(const Problem& problem, bool backward) {
   std::vector<uint8_t> mask;
-  if (problem.options.rule == ScoreRule::kThreshold) {
+  if (InfoOf(problem.options.rule).drops_keys) {
     mask = problem.KernelMask();
     CheckMask(problem, mask);
   }
@@ -310,9 +302,9 @@ void ExpectMatchesReference(const Problem& problem, bool backward) {
   near("d_q", got.d_q, want.d_q);
   near("d_k", got.d_k, want.d_k);
   near("d_v", got.d_v, want.d_v);
-  if (problem.options.rule != ScoreRule::kSoftmax) {
+  if (InfoOf(problem.options.rule).rows != InputRows::kNone) {
     // Differences of d_out . v that may cancel to nothing: worst seen 1.3e-5.
-    near("d_own", got.d_own, want.d_own, 3e-5);
+    near("d_input", got.d_input, want.d_input, 3e-5);
   }
 }
 

@@ -7,17 +7,15 @@
 #include <vector>
 
 #include "tra/kernels/attention.h"
+#include "tra/kernels/attention/rules.h"
 
 namespace tra::testing {
-
-constexpr ScoreRule kAllRules[] = {ScoreRule::kThreshold, ScoreRule::kSoftmax, ScoreRule::kForget, ScoreRule::kDistance,
-                                   ScoreRule::kContextual};
 
 enum class Layout : uint8_t { kHeadFirst, kTokenFirst };  // [B,H,T,d] or a view of [B,T,H,d]
 
 struct Result {
   std::vector<double> out;
-  std::vector<double> d_q, d_k, d_v, d_own;  // empty unless the backward ran
+  std::vector<double> d_q, d_k, d_v, d_input;  // empty unless the backward ran
   std::vector<int32_t> first_key;
 };
 
@@ -27,15 +25,15 @@ struct Problem {
   AttentionOptions options;
   Layout layout = Layout::kHeadFirst;
   std::vector<double> q, k, v, d_out;  // [B,H,T,d]
-  std::vector<double> own;             // the rule's own input, see ScoreRule
+  std::vector<double> input;           // the rule's input, see ScoreRule
 
   // Normal inputs; gates are logs of sigmoid(N(2,1)). Rules with a table get a short one where the shape has none.
   Problem(const AttentionShape& shape, const AttentionOptions& options, uint32_t seed = 1);
 
   size_t Heads() const { return shape.batch * shape.heads; }
-  // [batch, head, row, channel] of the own input.
-  std::array<size_t, 4> OwnShape() const;
-  void SetLogGate(double value) { own.assign(own.size(), value); }
+  // [batch, head, row, channel] of the rule's input.
+  std::array<size_t, 4> InputShape() const;
+  void SetLogGate(double value) { input.assign(input.size(), value); }
 
   // The SIMD kernels. Outputs are poisoned with NaN before.
   Result Forward(size_t workers = 2) const;

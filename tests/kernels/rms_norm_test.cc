@@ -1,11 +1,10 @@
-#include "tra/kernels/rms_norm.h"
-
 #include <cmath>
 #include <stdexcept>
 
 #include "tests/kernels/arrays.h"
 #include "tests/kernels/every_target.h"
 #include "tests/kernels/problem.h"
+#include "tra/kernels/rms_norm_reference.h"
 
 namespace tra::testing {
 namespace {

@@ -17,7 +17,7 @@ Problem Draw(ScoreRule rule, AttentionShape shape = {2, 2, 150, 170, 24, 24}) {
 
 std::vector<double> PlainOutput(Problem problem) {
   problem.options.rule = ScoreRule::kSoftmax;
-  problem.own.clear();
+  problem.input.clear();
   return problem.Forward().out;
 }
 
@@ -29,7 +29,7 @@ TEST(Forget, NothingForgottenIsPlainAttention) {
 
 TEST(Forget, AGateOfZeroHidesAllThatLiesBeforeIt) {
   Problem problem = Draw(ScoreRule::kForget, {1, 1, 100, 100, 16, 16});
-  problem.own[60] = -INFINITY;
+  problem.input[60] = -INFINITY;
   Problem changed = problem;
   for (size_t i = 0; i < 60 * 16; ++i) changed.k[i] = changed.v[i] = 3;
   const std::vector<double> a = problem.Forward().out, b = changed.Forward().out;
@@ -37,35 +37,35 @@ TEST(Forget, AGateOfZeroHidesAllThatLiesBeforeIt) {
   EXPECT_FALSE(std::equal(a.begin(), a.begin() + 60 * 16, b.begin()));
   EXPECT_FALSE(std::isnan(MaxAbs(a)));
   const Result both = problem.Both();
-  EXPECT_FALSE(std::isnan(MaxAbs(both.d_own)));
+  EXPECT_FALSE(std::isnan(MaxAbs(both.d_input)));
 }
 
 TEST(Forget, LongSequencesLoseNoPrecision) {
   // Sums of log gates reach -7000 here; in fp32 their differences would be off by 5e-4.
   Problem problem = Draw(ScoreRule::kForget, {1, 1, 3000, 3000, 8, 8});
-  for (double& each : problem.own) each = static_cast<float>(each * 18);
+  for (double& each : problem.input) each = static_cast<float>(each * 18);
   EXPECT_LT(MaxError(problem.Forward().out, problem.Reference().out), 5e-6);
 }
 
 TEST(Forget, GatesOfZeroLoseNoPrecision) {
   Problem problem = Draw(ScoreRule::kForget, {1, 2, 130, 150, 16, 16});
-  for (const size_t key : {0, 30, 31, 40, 41, 43, 100, 149}) problem.own[key] = -INFINITY;
-  for (const size_t key : {3, 77}) problem.own[150 + key] = -500;
+  for (const size_t key : {0, 30, 31, 40, 41, 43, 100, 149}) problem.input[key] = -INFINITY;
+  for (const size_t key : {3, 77}) problem.input[150 + key] = -500;
   ExpectMatchesReference(problem, true);
 }
 
 TEST(Forget, TheFirstGateMattersToNothing) {
   Problem problem = Draw(ScoreRule::kForget, {1, 1, 60, 60, 8, 8});
   const Result before = problem.Both();
-  problem.own[0] = NAN;
+  problem.input[0] = NAN;
   const Result after = problem.Both();
   EXPECT_TRUE(BitEqual(before.out, after.out));
-  EXPECT_EQ(after.d_own[0], 0.0);
+  EXPECT_EQ(after.d_input[0], 0.0);
 }
 
 TEST(Forget, NaNReachesTheRowsBehindItAndNoOther) {
   Problem problem = Draw(ScoreRule::kForget, {1, 1, 100, 100, 16, 16});
-  problem.own[60] = NAN;
+  problem.input[60] = NAN;
   const std::vector<double> out = problem.Forward().out;
   for (size_t i = 0; i < 100; ++i) EXPECT_EQ(std::isnan(out[i * 16]), i >= 60) << i;
 }
@@ -80,9 +80,9 @@ TEST(Distance, BeyondTheTableTheLastBiasHolds) {
   const Problem problem = Draw(ScoreRule::kDistance);
   Problem longer = problem;
   longer.shape.table = 90;
-  longer.own.assign(2 * 90, 0);
+  longer.input.assign(2 * 90, 0);
   for (size_t head = 0; head < 2; ++head) {
-    for (size_t d = 0; d < 90; ++d) longer.own[head * 90 + d] = problem.own[head * 37 + std::min<size_t>(d, 36)];
+    for (size_t d = 0; d < 90; ++d) longer.input[head * 90 + d] = problem.input[head * 37 + std::min<size_t>(d, 36)];
   }
   EXPECT_TRUE(BitEqual(problem.Forward().out, longer.Forward().out));
 }
@@ -96,12 +96,12 @@ TEST(Contextual, OpenGatesMakeABiasByDistance) {
   Problem distance = problem;
   distance.options.rule = ScoreRule::kDistance;
   distance.shape.table = table - 1;
-  distance.own.clear();
+  distance.input.clear();
   for (size_t head = 0; head < 2; ++head) {
-    for (size_t d = 0; d + 1 < table; ++d) distance.own.push_back(0.1 * static_cast<double>(d * (head + 1)));
+    for (size_t d = 0; d + 1 < table; ++d) distance.input.push_back(0.1 * static_cast<double>(d * (head + 1)));
     for (size_t i = 0; i < 60; ++i) {
       for (size_t p = 0; p < table; ++p) {
-        problem.own[(head * 60 + i) * table + p] = p == 0 ? 7 : distance.own[head * (table - 1) + p - 1];
+        problem.input[(head * 60 + i) * table + p] = p == 0 ? 7 : distance.input[head * (table - 1) + p - 1];
       }
     }
   }
@@ -115,7 +115,7 @@ TEST(Contextual, NaNInAKeyReachesTheRowsThatSeeItAndNoOther) {
   const Result result = problem.Both();
   for (size_t i = 0; i < 100; ++i) EXPECT_EQ(std::isnan(result.out[i * 16]), i >= 60) << i;
   const size_t table = problem.shape.table;
-  for (size_t i = 0; i < 60 * table; ++i) ASSERT_FALSE(std::isnan(result.d_own[i])) << i;
+  for (size_t i = 0; i < 60 * table; ++i) ASSERT_FALSE(std::isnan(result.d_input[i])) << i;
 }
 
 TEST(Rules, LogitDropoutIsRefusedWhereItHasNoMeaning) {
@@ -135,7 +135,7 @@ TEST(Rules, EmptyOrHugeTablesAreRefused) {
   }
   Problem problem = Draw(ScoreRule::kContextual);
   problem.shape.table = kMaxTable + 1;
-  problem.own.resize(problem.Heads() * problem.shape.queries * problem.shape.table);
+  problem.input.resize(problem.Heads() * problem.shape.queries * problem.shape.table);
   EXPECT_THROW(problem.Forward(), std::invalid_argument);
 }
 

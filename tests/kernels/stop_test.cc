@@ -69,7 +69,7 @@ TEST(Stop, GatesNearOneNeverStop) {
 
 TEST(Stop, OneSlowQueryKeepsItsTileGoing) {
   Problem problem = Long(Stop(kDefaultStopEps), 0.5);
-  for (size_t i = 0; i < problem.own.size(); i += 3) problem.own[i] = static_cast<float>(std::log(0.9999));
+  for (size_t i = 0; i < problem.input.size(); i += 3) problem.input[i] = static_cast<float>(std::log(0.9999));
   EXPECT_FALSE(AnyStopped(problem.Forward()));  // tiles have at least 3 queries on every target
   ExpectMatchesReference(problem, true);
 }

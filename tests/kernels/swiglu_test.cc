@@ -1,6 +1,4 @@
 // SwiGLU, and the dropout that it shares with ApplyDropout.
-#include "tra/kernels/swiglu.h"
-
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -8,7 +6,9 @@
 #include "tests/kernels/arrays.h"
 #include "tests/kernels/every_target.h"
 #include "tests/kernels/problem.h"
+#include "tra/kernels/dropout_reference.h"
 #include "tra/kernels/philox.h"
+#include "tra/kernels/swiglu_reference.h"
 
 namespace tra::testing {
 namespace {
@@ -156,7 +156,7 @@ TEST_P(SwiGluOnEveryTarget, SequencesMatchReference) {
     EXPECT_LT(MaxError(Drop(x, options), want), 2e-6);
 
     Glu glu(numbers.size() * size, 3, 0.3f, numbers.size());
-    glu.dropout.numbers = numbers.data();
+    glu.dropout.sequence_ids = numbers.data();
     const Outputs got = glu.Kernel(), reference = glu.Reference();
     EXPECT_LT(MaxError(got.out, reference.out), 5e-7 * (1 + MaxAbs(reference.out)));
     EXPECT_LT(MaxError(got.d_x, reference.d_x), 5e-7 * (1 + MaxAbs(reference.d_x)));

@@ -10,7 +10,8 @@ namespace tra::testing {
 namespace {
 
 TEST_P(EveryTarget, MatchesReference) {
-  for (const ScoreRule rule : kAllRules) {
+  for (const RuleInfo& info : kRules) {
+    const ScoreRule rule = info.rule;
     for (const bool qk_norm : {true, false}) {
       for (const DropoutOn on : {DropoutOn::kNone, DropoutOn::kLogits, DropoutOn::kWeights}) {
         if (rule != ScoreRule::kThreshold && on == DropoutOn::kLogits) continue;

@@ -166,7 +166,7 @@ TEST(Labels, DependOnTheSequenceItsLengthAndTheSeedAndNotOnTheBatch) {
   Pass pass;
   pass.draws.seed = 9;
   const at::Tensor whole = model->Logits(tokens, pass);
-  pass.draws.numbers = at::arange(2, 4);
+  pass.draws.sequence_ids = at::arange(2, 4);
   EXPECT_LT(MaxDifference(model->Logits(tokens.narrow(0, 2, 2), pass), whole.narrow(0, 2, 2)), 1e-5);
 }
 

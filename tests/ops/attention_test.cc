@@ -6,46 +6,38 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include "tra/kernels/attention/rules.h"
+
 namespace tra {
 namespace {
 
-constexpr ScoreRule kAllRules[] = {ScoreRule::kThreshold, ScoreRule::kSoftmax, ScoreRule::kForget, ScoreRule::kDistance,
-                                   ScoreRule::kContextual};
-
 struct Inputs {
-  at::Tensor q, k, v, own;
+  at::Tensor q, k, v, rule_input;
 
   std::vector<at::Tensor> All() const {
-    return own.defined() ? std::vector<at::Tensor>{q, k, v, own} : std::vector<at::Tensor>{q, k, v};
+    return rule_input.defined() ? std::vector<at::Tensor>{q, k, v, rule_input} : std::vector<at::Tensor>{q, k, v};
   }
   Inputs Wide() const {
     const auto wide = [](const at::Tensor& x) {
       return x.defined() ? x.detach().to(at::kDouble).set_requires_grad(true) : x;
     };
-    return {wide(q), wide(k), wide(v), wide(own)};
+    return {wide(q), wide(k), wide(v), wide(rule_input)};
   }
 };
 
-at::Tensor DrawOwn(ScoreRule rule, int64_t queries, int64_t keys) {
-  switch (rule) {
-    case ScoreRule::kSoftmax:
-      break;
-    case ScoreRule::kThreshold:
-      return at::log_sigmoid(at::randn({2, 3, queries}) + 2);
-    case ScoreRule::kForget:
-      return at::log_sigmoid(at::randn({2, 3, keys}) + 2);
-    case ScoreRule::kDistance:
-      return at::randn({3, 21});
-    case ScoreRule::kContextual:
-      return at::randn({2, 3, queries, 11});
-  }
-  return {};
+at::Tensor DrawInput(ScoreRule rule, int64_t queries, int64_t keys) {
+  const RuleInfo& info = InfoOf(rule);
+  if (info.rows == InputRows::kNone) return {};
+  if (info.rows == InputRows::kDistances) return at::randn({3, 21});
+  const int64_t rows = info.rows == InputRows::kKeys ? keys : queries;
+  if (info.max_table > 0) return at::randn({2, 3, rows, 11});
+  return at::log_sigmoid(at::randn({2, 3, rows}) + 2);
 }
 
 Inputs Draw(int64_t queries, int64_t keys, ScoreRule rule = ScoreRule::kThreshold) {
   at::manual_seed(queries * 1000 + keys);
   const at::Tensor q = at::randn({2, 3, queries, 16}), k = at::randn({2, 3, keys, 16}), v = at::randn({2, 3, keys, 16});
-  const Inputs inputs = {q, k, v, DrawOwn(rule, queries, keys)};
+  const Inputs inputs = {q, k, v, DrawInput(rule, queries, keys)};
   for (at::Tensor x : inputs.All()) x.set_requires_grad(true);
   return inputs;
 }
@@ -56,7 +48,8 @@ void ExpectNear(const at::Tensor& a, const at::Tensor& b, double tolerance) {
 }
 
 TEST(Attention, KernelsMatchComposedInFloat64WithGradients) {
-  for (const ScoreRule rule : kAllRules) {
+  for (const RuleInfo& info : kRules) {
+    const ScoreRule rule = info.rule;
     SCOPED_TRACE(static_cast<int>(rule));
     AttentionOptions options;
     options.rule = rule;
@@ -67,8 +60,8 @@ TEST(Attention, KernelsMatchComposedInFloat64WithGradients) {
       const at::Tensor numbers = at::tensor({8, 3}, at::kLong);
       const Inputs fast = Draw(40, 50, rule);
       const Inputs wide = fast.Wide();
-      const at::Tensor got = Attention(fast.q, fast.k, fast.v, fast.own, options, numbers);
-      const at::Tensor want = AttentionComposed(wide.q, wide.k, wide.v, wide.own, options, numbers.clone());
+      const at::Tensor got = Attention(fast.q, fast.k, fast.v, fast.rule_input, options, numbers);
+      const at::Tensor want = AttentionComposed(wide.q, wide.k, wide.v, wide.rule_input, options, numbers.clone());
       numbers.zero_();  // the backward has its own
       ExpectNear(got, want, 5e-6);
       const at::Tensor weight = at::randn_like(got);
@@ -83,16 +76,16 @@ TEST(Attention, TheKernelsNumbersAreNotTheOperators) {
   const Inputs x = Draw(3, 3);
   const int64_t number = 1;
   AttentionOptions options;
-  options.numbers = &number;
-  EXPECT_THROW(Attention(x.q, x.k, x.v, x.own, options), c10::ValueError);
+  options.sequence_ids = &number;
+  EXPECT_THROW(Attention(x.q, x.k, x.v, x.rule_input, options), c10::ValueError);
 }
 
 TEST(Attention, WithoutGradientsGivesTheSameBits) {
   const Inputs x = Draw(70, 70);
-  const at::Tensor recorded = Attention(x.q, x.k, x.v, x.own, {});
+  const at::Tensor recorded = Attention(x.q, x.k, x.v, x.rule_input, {});
   EXPECT_TRUE(recorded.requires_grad());
   const c10::NoGradGuard no_grad;
-  const at::Tensor plain = Attention(x.q, x.k, x.v, x.own, {});
+  const at::Tensor plain = Attention(x.q, x.k, x.v, x.rule_input, {});
   EXPECT_FALSE(plain.requires_grad());
   EXPECT_TRUE(recorded.equal(plain));
 }
@@ -102,20 +95,22 @@ TEST(Attention, ExpandedInputsAreReadThroughTheirStrides) {
   const Inputs x = Draw(30, 30);
   // One key head shared by all: stride 0.
   const at::Tensor k = x.k.select(1, 0).unsqueeze(1).expand({2, 3, 30, 16});
-  EXPECT_TRUE(Attention(x.q, k, x.v, x.own, {}).equal(Attention(x.q, k.contiguous(), x.v, x.own, {})));
+  EXPECT_TRUE(Attention(x.q, k, x.v, x.rule_input, {}).equal(Attention(x.q, k.contiguous(), x.v, x.rule_input, {})));
 }
 
 TEST(Decode, MatchesTheLastRow) {
   const c10::NoGradGuard no_grad;
-  for (const ScoreRule rule : kAllRules) {
+  for (const RuleInfo& info : kRules) {
+    const ScoreRule rule = info.rule;
     SCOPED_TRACE(static_cast<int>(rule));
     AttentionOptions options;
     options.rule = rule;
     const Inputs x = Draw(200, 200, rule);
     const auto last = [](const at::Tensor& t) { return t.narrow(2, 199, 1); };
-    const bool by_query = rule == ScoreRule::kThreshold || rule == ScoreRule::kContextual;
-    const at::Tensor whole = Attention(x.q, x.k, x.v, x.own, options);
-    ExpectNear(AttentionDecodeStep(last(x.q), x.k, x.v, by_query ? last(x.own) : x.own, options), last(whole), 5e-6);
+    const bool by_query = info.rows == InputRows::kQueries;
+    const at::Tensor whole = Attention(x.q, x.k, x.v, x.rule_input, options);
+    ExpectNear(AttentionDecodeStep(last(x.q), x.k, x.v, by_query ? last(x.rule_input) : x.rule_input, options),
+               last(whole), 5e-6);
   }
 }
 
@@ -124,7 +119,7 @@ TEST(Attention, TheTableOfDistancesIsSharedByTheBatch) {
   options.rule = ScoreRule::kDistance;
   const Inputs x = Draw(30, 30, options.rule);
   const auto gradient = [&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
-    return torch::autograd::grad({Attention(q, k, v, x.own, options).square().sum()}, {x.own})[0];
+    return torch::autograd::grad({Attention(q, k, v, x.rule_input, options).square().sum()}, {x.rule_input})[0];
   };
   const auto one = [](const at::Tensor& t, int64_t b) { return t.narrow(0, b, 1); };
   const at::Tensor apart =
@@ -135,7 +130,7 @@ TEST(Attention, TheTableOfDistancesIsSharedByTheBatch) {
 TEST(Attention, ErrorsShowTheShapes) {
   const Inputs x = Draw(4, 5);
   try {
-    Attention(x.q, x.k, x.v.narrow(2, 0, 3), x.own, {});
+    Attention(x.q, x.k, x.v.narrow(2, 0, 3), x.rule_input, {});
     FAIL() << "accepted";
   } catch (const c10::Error& error) {
     EXPECT_NE(std::string(error.what()).find("v [2, 3, 3, 16]"), std::string::npos) << error.what();

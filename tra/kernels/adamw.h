@@ -33,6 +33,10 @@ struct AdamWArray {
   double weight_decay = 0.0;
 };
 
+// Throw std::invalid_argument, naming the remedy, for what would make every parameter NaN.
+void CheckAdamW(const AdamWOptions& options);
+void CheckAdamWStep(int64_t step);
+
 // With g = grad_scale * grad, as torch.optim.AdamW has it:
 //   parameter *= 1 - lr * weight_decay
 //   exp_avg = beta1 * exp_avg + (1 - beta1) * g,  exp_avg_sq = beta2 * exp_avg_sq + (1 - beta2) * g^2

@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "tra/kernels/adamw_check.h"
-
 namespace tra {
 
 template <typename T>

@@ -42,16 +42,16 @@ struct AttentionShape {
 constexpr size_t kMaxHeadWidth = 256;
 constexpr size_t kMaxTable = 256;  // positions of kContextual
 
-// What is added to s = q.k / sqrt(width), for the query at position i and the key at position j, and the input of its
-// own a rule takes that from.
+// What is added to s = q.k / sqrt(width), for the query at position i and the key at position j, and the rule's input
+// from which that is taken.
 enum class ScoreRule : uint8_t {
   kSoftmax,     // nothing
   kThreshold,   // TRA: only keys with s > 0 stay, each decayed by the query's gate once per kept key in between;
-                // own: log gate, at most 0, [batch, head, query]
-  kForget,      // FoT: the sum of log f over the positions j+1..i; own: log f, [batch, head, key]
-  kDistance,    // REL: b[min(i - j, table - 1)]; own: b, [head, table]
+                // input: log gate, at most 0, [batch, head, query]
+  kForget,      // FoT: the sum of log f over the positions j+1..i; input: log f, [batch, head, key]
+  kDistance,    // REL: b[min(i - j, table - 1)]; input: b, [head, table]
   kContextual,  // CoPE: z_i at p, where p = min(sum of sigmoid(s) over the keys j..i, table - 1) and z_i is taken to be
-                // linear between integers; own: z, [batch, head, query, table]
+                // linear between integers; input: z, [batch, head, query, table]
 };
 
 enum class DropoutOn : uint8_t {
@@ -72,8 +72,8 @@ struct AttentionOptions {
   float norm_eps = 1e-6f;
   DropoutOn dropout_on = DropoutOn::kNone;
   float dropout_p = 0.0f;  // counted in steps of 2^-16
-  uint64_t seed = 0;       // of the dropout mask, a pure function of (seed, sequence, head, query position, key)
-  const int64_t* numbers = nullptr;  // [batch] of the sequences, for dropout; null: 0, 1, 2, ...
+  uint64_t seed = 0;       // of the dropout mask, a pure function of (seed, sequence id, head, query position, key)
+  const int64_t* sequence_ids = nullptr;  // [batch], for dropout; null: 0, 1, 2, ...
   float stop_eps = kDefaultStopEps;
 };
 
@@ -81,7 +81,7 @@ template <typename T>
 struct ForwardArgs {
   AttentionShape shape;
   Rows<const T> q, k, v;
-  Rows<const T> own;  // the rule's own input, see ScoreRule: a row is a query, a key or (kDistance) a distance
+  Rows<const T> rule_input;  // see ScoreRule: a row is a query, a key or (kDistance) a distance
   Rows<T> out;
   // For the backward, both [batch, head, query] contiguous; may be null when no gradient is wanted.
   T* log2_sum = nullptr;         // log2 of the sum of exp2(logit * log2 e); +inf where a row keeps nothing
@@ -91,14 +91,17 @@ struct ForwardArgs {
 template <typename T>
 struct BackwardArgs {
   AttentionShape shape;
-  Rows<const T> q, k, v, own;
+  Rows<const T> q, k, v, rule_input;
   Rows<const T> out, d_out;
   const T* log2_sum = nullptr;
   const int32_t* first_key = nullptr;
-  Rows<T> d_q, d_k, d_v, d_own;  // overwritten, every element
+  Rows<T> d_q, d_k, d_v, d_rule_input;  // overwritten, every element
 };
 
-// out = attention(q, k, v). Bit-equal over repeats and over the number of workers.
+// Throws std::invalid_argument, naming the remedy, for what no kernel can compute. The functions below call it.
+void CheckProblem(const AttentionShape& shape, const AttentionOptions& options);
+
+// Computes out = attention(q, k, v), bit-equal over repeats and over the number of workers.
 void AttentionForward(const ForwardArgs<float>& args, const AttentionOptions& options, Parallel& parallel);
 
 // Visits the keys that AttentionForward visited, with the same scores to the last bit, hence with the same mask.

@@ -5,7 +5,8 @@
 #include <limits>
 #include <vector>
 
-#include "tra/kernels/attention_check.h"
+#include "tra/kernels/attention/rules.h"
+#include "tra/kernels/log2.h"
 #include "tra/kernels/philox.h"
 
 namespace tra {
@@ -56,7 +57,7 @@ struct Row {
   Vector position;  // kContextual: p, before it is limited to the table
 };
 
-constexpr double kStrongestForget = -16384 * 0.6931471805599453;  // a gate of 0, as the kernels have it
+constexpr double kStrongestForget = -16384 * kLn2;  // a gate of 0, as the kernels have it
 
 double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
@@ -66,14 +67,14 @@ struct Head {
   size_t batch, head;
   std::vector<Vector> q, k;          // normalised
   std::vector<Vector> raw_q, raw_k;  // as given
-  std::vector<Vector> own;  // the rule's input: of each query, each key, or (kDistance) the table as one vector
-  const uint8_t* keep;      // [query, key] or null
+  std::vector<Vector> input;  // the rule's input: of each query, each key, or (kDistance) the table as one vector
+  const uint8_t* keep;        // [query, key] or null
 
   double KeepScale() const { return 1.0 / (1.0 - static_cast<double>(options.dropout_p)); }
 
   Row Attend(size_t i) const {
     const size_t position = shape.keys - shape.queries + i;
-    const uint64_t seed = SequenceSeed(options.seed, options.numbers, batch);
+    const uint64_t seed = SequenceSeed(options.seed, options.sequence_ids, batch);
     const bool threshold = options.rule == ScoreRule::kThreshold;
     const DropoutOn dropout = options.dropout_p > 0 ? options.dropout_on : DropoutOn::kNone;
     Row row{std::vector<uint8_t>(shape.keys),
@@ -100,19 +101,19 @@ struct Head {
         case ScoreRule::kSoftmax:
           break;
         case ScoreRule::kThreshold:
-          logit[j] += count * own[i][0];
+          logit[j] += count * input[i][0];
           break;
         case ScoreRule::kForget:
           logit[j] += walked;
-          walked += std::max(own[j][0], kStrongestForget);
+          walked += std::max(input[j][0], kStrongestForget);
           break;
         case ScoreRule::kDistance:
-          logit[j] += own[0][std::min(position - j, shape.table - 1)];
+          logit[j] += input[0][std::min(position - j, shape.table - 1)];
           break;
         case ScoreRule::kContextual:
           row.position[j] = walked += Sigmoid(s);
           const Between at = Interpolate(row.position[j]);
-          logit[j] += (1 - at.weight) * own[i][at.low] + at.weight * own[i][at.high];
+          logit[j] += (1 - at.weight) * input[i][at.low] + at.weight * input[i][at.high];
           break;
       }
       if (dropout != DropoutOn::kNone) row.dropped[j] = Dropped(seed, options.dropout_p, head, position, j);
@@ -125,7 +126,7 @@ struct Head {
     }
     for (double& weight : row.weight) weight = sum == 0 ? 0 : weight / sum;
     // The kernels count from 0 where that makes no difference to the weights.
-    const double shift = threshold && dropout != DropoutOn::kLogits ? own[i][0] : 0;
+    const double shift = threshold && dropout != DropoutOn::kLogits ? input[i][0] : 0;
     row.log2_sum =
         sum == 0 ? std::numeric_limits<double>::infinity() : (largest - shift) / std::log(2.0) + std::log2(sum);
     return row;
@@ -157,20 +158,20 @@ Head MakeHead(const Args& args, const AttentionOptions& options, const uint8_t* 
   for (size_t i = 0; i < shape.queries; ++i) {
     head.q.push_back(Normalise(args.q(b, h, i), shape.width, options));
     head.raw_q.emplace_back(args.q(b, h, i), args.q(b, h, i) + shape.width);
-    if (options.rule == ScoreRule::kThreshold) head.own.push_back({*args.own(b, h, i)});
+    if (options.rule == ScoreRule::kThreshold) head.input.push_back({*args.rule_input(b, h, i)});
     if (options.rule == ScoreRule::kContextual) {
-      head.own.emplace_back(args.own(b, h, i), args.own(b, h, i) + shape.table);
+      head.input.emplace_back(args.rule_input(b, h, i), args.rule_input(b, h, i) + shape.table);
     }
   }
   if (options.rule == ScoreRule::kDistance) {
     Vector table;
-    for (size_t d = 0; d < shape.table; ++d) table.push_back(*args.own(0, h, d));
-    head.own.push_back(table);
+    for (size_t d = 0; d < shape.table; ++d) table.push_back(*args.rule_input(0, h, d));
+    head.input.push_back(table);
   }
   for (size_t j = 0; j < shape.keys; ++j) {
     head.k.push_back(Normalise(args.k(b, h, j), shape.width, options));
     head.raw_k.emplace_back(args.k(b, h, j), args.k(b, h, j) + shape.width);
-    if (options.rule == ScoreRule::kForget) head.own.push_back({*args.own(b, h, j)});
+    if (options.rule == ScoreRule::kForget) head.input.push_back({*args.rule_input(b, h, j)});
   }
   return head;
 }
@@ -193,12 +194,12 @@ void ForwardHead(const ForwardArgs<T>& args, const Head& head, size_t b, size_t 
 }
 
 template <typename T>
-void StoreOwn(const BackwardArgs<T>& args, const std::vector<Vector>& d_own, ScoreRule rule, size_t b, size_t h) {
-  for (size_t row = 0; row < d_own.size(); ++row) {
-    for (size_t c = 0; c < d_own[row].size(); ++c) {
+void StoreInput(const BackwardArgs<T>& args, const std::vector<Vector>& d_input, ScoreRule rule, size_t b, size_t h) {
+  for (size_t row = 0; row < d_input.size(); ++row) {
+    for (size_t c = 0; c < d_input[row].size(); ++c) {
       // The table is shared by the batch.
-      T& to = rule == ScoreRule::kDistance ? *args.d_own(0, h, c) : args.d_own(b, h, row)[c];
-      to = static_cast<T>(d_own[row][c]) + (rule == ScoreRule::kDistance && b > 0 ? to : 0);
+      T& to = rule == ScoreRule::kDistance ? *args.d_rule_input(0, h, c) : args.d_rule_input(b, h, row)[c];
+      to = static_cast<T>(d_input[row][c]) + (rule == ScoreRule::kDistance && b > 0 ? to : 0);
     }
   }
 }
@@ -210,8 +211,8 @@ void BackwardHead(const BackwardArgs<T>& args, const Head& head, size_t b, size_
   const double scale = 1.0 / std::sqrt(static_cast<double>(shape.width));
   std::vector<Vector> d_k(shape.keys, Vector(shape.width));
   std::vector<Vector> d_v(shape.keys, Vector(shape.value_width));
-  std::vector<Vector> d_own;
-  for (const Vector& each : head.own) d_own.emplace_back(each.size());
+  std::vector<Vector> d_input;
+  for (const Vector& each : head.input) d_input.emplace_back(each.size());
   for (size_t i = 0; i < shape.queries; ++i) {
     const Row row = head.Attend(i);
     const T* d_out = args.d_out(b, h, i);
@@ -244,20 +245,20 @@ void BackwardHead(const BackwardArgs<T>& args, const Head& head, size_t b, size_
         case ScoreRule::kSoftmax:
           break;
         case ScoreRule::kThreshold:
-          d_own[i][0] += d_logit * row.count[j];
+          d_input[i][0] += d_logit * row.count[j];
           break;
         case ScoreRule::kForget:
-          for (size_t l = j + 1; l <= position; ++l) d_own[l][0] += d_logit;
+          for (size_t l = j + 1; l <= position; ++l) d_input[l][0] += d_logit;
           break;
         case ScoreRule::kDistance:
-          d_own[0][std::min(position - j, shape.table - 1)] += d_logit;
+          d_input[0][std::min(position - j, shape.table - 1)] += d_logit;
           break;
         case ScoreRule::kContextual:
           const Head::Between at = head.Interpolate(row.position[j]);
-          d_own[i][at.low] += d_logit * (1 - at.weight);
-          d_own[i][at.high] += d_logit * at.weight;
+          d_input[i][at.low] += d_logit * (1 - at.weight);
+          d_input[i][at.high] += d_logit * at.weight;
           // forward: p of this key and of all behind it += sigmoid(s)
-          d_behind += d_logit * (head.own[i][at.high] - head.own[i][at.low]);
+          d_behind += d_logit * (head.input[i][at.high] - head.input[i][at.low]);
           d_s += d_behind * Sigmoid(row.s[j]) * (1 - Sigmoid(row.s[j]));
           break;
       }
@@ -269,7 +270,7 @@ void BackwardHead(const BackwardArgs<T>& args, const Head& head, size_t b, size_
     const Vector d_raw = NormaliseBackward(args.q(b, h, i), d_q, options);
     std::copy(d_raw.begin(), d_raw.end(), args.d_q(b, h, i));
   }
-  StoreOwn(args, d_own, options.rule, b, h);
+  StoreInput(args, d_input, options.rule, b, h);
   for (size_t j = 0; j < shape.keys; ++j) {
     const Vector d_raw = NormaliseBackward(args.k(b, h, j), d_k[j], options);
     std::copy(d_raw.begin(), d_raw.end(), args.d_k(b, h, j));

@@ -5,14 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include "tra/kernels/cross_entropy_check.h"
+#include <stdexcept>
+#include <string>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tra/kernels/cross_entropy.cc"
 #include "hwy/foreach_target.h"
 // Must come after foreach_target.
 #include "hwy/highway.h"
+#include "tra/kernels/log2.h"
 #include "tra/kernels/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -60,7 +61,7 @@ template <bool kStore>
 double SumExp(const float* x, size_t n, float max, float* e) {
   const DF df;
   const VF shift = hn::Set(df, max);
-  const VF log2e = hn::Set(df, 1.44269504088896340736f);
+  const VF log2e = hn::Set(df, static_cast<float>(kLog2E));
   const auto exp = [&](VF v) HWY_ATTR { return Exp2(hn::Mul(hn::Sub(v, shift), log2e)); };
   constexpr size_t kSumBlock = 256;  // added up in fp32, which over all of a vocabulary would lose digits
   double sum = 0.0;
@@ -126,6 +127,15 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tra {
 HWY_EXPORT(CrossEntropyRows);
+
+void CheckTargets(const int64_t* targets, size_t rows, size_t classes) {
+  for (size_t row = 0; row < rows; ++row) {
+    if (targets[row] >= 0 && static_cast<size_t>(targets[row]) < classes) continue;
+    throw std::invalid_argument("cross_entropy: target " + std::to_string(targets[row]) + " in row " +
+                                std::to_string(row) + " is not one of the " + std::to_string(classes) +
+                                " classes; leave out rows that have no target");
+  }
+}
 
 void CrossEntropy(const CrossEntropyArgs<float>& args, Parallel& parallel) {
   CheckTargets(args.targets, args.rows, args.classes);

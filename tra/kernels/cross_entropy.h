@@ -24,6 +24,9 @@ struct CrossEntropyArgs {
   double scale = 1.0;
 };
 
+// Throws std::invalid_argument for a target outside [0, classes).
+void CheckTargets(const int64_t* targets, size_t rows, size_t classes);
+
 // A row with a logit that is not finite has loss NaN and gradient NaN, and is not correct. Bit-equal over repeats and
 // over the number of workers. Throws std::invalid_argument for a target outside [0, classes).
 void CrossEntropy(const CrossEntropyArgs<float>& args, Parallel& parallel);

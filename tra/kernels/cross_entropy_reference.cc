@@ -5,8 +5,6 @@
 #include <limits>
 #include <vector>
 
-#include "tra/kernels/cross_entropy_check.h"
-
 namespace tra {
 
 template <typename T>

@@ -50,7 +50,7 @@ class DropoutFactors {
  private:
   HWY_INLINE void Fill(size_t row, size_t block) {
     if (row == row_ && block == block_) return;
-    if (row != row_) seed_ = SequenceSeed(options_.seed, options_.numbers, row);
+    if (row != row_) seed_ = SequenceSeed(options_.seed, options_.sequence_ids, row);
     row_ = row;
     block_ = block;
     const DU du;

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "tra/kernels/layout.h"
+#include "tra/kernels/memory.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tra/kernels/dropout.cc"

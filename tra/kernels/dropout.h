@@ -15,7 +15,7 @@ struct DropoutOptions {
   uint64_t seed = 0;
   // The array holds so many sequences of the same size, one after the other.
   size_t sequences = 1;
-  const int64_t* numbers = nullptr;  // [sequences]; null: 0, 1, 2, ...
+  const int64_t* sequence_ids = nullptr;  // [sequences]; null: 0, 1, 2, ...
 };
 
 // Throws std::invalid_argument unless p is in [0, 1) and `elements` are those of whole sequences.
@@ -24,12 +24,6 @@ void CheckDropout(const DropoutOptions& options, size_t elements);
 // out[i] = x[i] * (0 where element i is dropped, 1 / (1 - p) elsewhere). A dropped NaN stays NaN: none is swallowed.
 // The gradient is the same function of the gradient.
 void ApplyDropout(const float* x, size_t n, const DropoutOptions& options, float* out, Parallel& parallel);
-
-// What element i of n is multiplied with.
-double DropoutFactorReference(const DropoutOptions& options, size_t n, size_t i);
-
-// The same as a plain loop in float64.
-void ApplyDropoutReference(const double* x, size_t n, const DropoutOptions& options, double* out);
 
 }  // namespace tra
 

@@ -1,11 +1,12 @@
-#include "tra/kernels/dropout.h"
+#include "tra/kernels/dropout_reference.h"
+
 #include "tra/kernels/philox.h"
 
 namespace tra {
 
 double DropoutFactorReference(const DropoutOptions& options, size_t n, size_t i) {
   const size_t size = n / options.sequences;
-  const uint64_t seed = SequenceSeed(options.seed, options.numbers, i / size);
+  const uint64_t seed = SequenceSeed(options.seed, options.sequence_ids, i / size);
   return ElementDropped(seed, options.p, i % size) ? 0 : 1 / (1 - static_cast<double>(options.p));
 }
 

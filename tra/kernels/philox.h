@@ -38,9 +38,9 @@ inline uint64_t SeedOf(uint64_t seed, uint64_t which) {
 }
 
 // The seed of a batch's sequence, by its number: what is drawn for a sequence does not depend on where in which batch
-// it is computed. Without numbers they count from 0.
-inline uint64_t SequenceSeed(uint64_t seed, const int64_t* numbers, size_t row) {
-  return SeedOf(seed, numbers == nullptr ? row : static_cast<uint64_t>(numbers[row]));
+// it is computed. Without sequence_ids they count from 0.
+inline uint64_t SequenceSeed(uint64_t seed, const int64_t* sequence_ids, size_t row) {
+  return SeedOf(seed, sequence_ids == nullptr ? row : static_cast<uint64_t>(sequence_ids[row]));
 }
 
 // One Philox call decides eight neighbouring keys with 16 bits each.

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "tra/kernels/layout.h"
+#include "tra/kernels/memory.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tra/kernels/rms_norm.cc"

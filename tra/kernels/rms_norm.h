@@ -46,10 +46,6 @@ struct RmsNormBackwardArgs {
 void RmsNormForward(const RmsNormForwardArgs<float>& args, Parallel& parallel);
 void RmsNormBackward(const RmsNormBackwardArgs<float>& args, Parallel& parallel);
 
-// The same as plain loops in float64.
-void RmsNormForwardReference(const RmsNormForwardArgs<double>& args);
-void RmsNormBackwardReference(const RmsNormBackwardArgs<double>& args);
-
 }  // namespace tra
 
 #endif  // TRA_KERNELS_RMS_NORM_H_

@@ -1,7 +1,7 @@
+#include "tra/kernels/rms_norm_reference.h"
+
 #include <algorithm>
 #include <cmath>
-
-#include "tra/kernels/rms_norm.h"
 
 namespace tra {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tra/kernels/layout.h"
+#include "tra/kernels/memory.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tra/kernels/rope.cc"

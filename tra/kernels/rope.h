@@ -32,9 +32,6 @@ struct RopeArgs {
 // workers, and over how a sequence is cut into calls.
 void Rotate(const RopeArgs<float>& args, Parallel& parallel);
 
-// The same as plain loops in float64.
-void RotateReference(const RopeArgs<double>& args);
-
 }  // namespace tra
 
 #endif  // TRA_KERNELS_ROPE_H_

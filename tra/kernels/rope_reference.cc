@@ -1,6 +1,6 @@
-#include <cmath>
+#include "tra/kernels/rope_reference.h"
 
-#include "tra/kernels/rope.h"
+#include <cmath>
 
 namespace tra {
 

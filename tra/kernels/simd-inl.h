@@ -31,35 +31,44 @@ constexpr size_t kTile = kVecs * kLanes;
 // Registers allow twice as many rows where there are 32.
 constexpr size_t kDotRows = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 8 : 4;
 
-// 2^x for x in [-126, 127.5), relative error below 3e-7; NaN stays NaN.
+// Returns 2^x for x in [-126, 127.5), relative error below 3e-7; NaN stays NaN.
 // A degree 5 minimax polynomial on [-1/2, 1/2]; Highway's own Exp spends twice the instructions on a wider range.
-HWY_INLINE VF Exp2InRange(VF x) {
-  const DF df;
+template <class D>
+HWY_INLINE hn::Vec<D> Exp2InRange(D d, hn::Vec<D> x) {
   // Adding 1.5 * 2^23 rounds x to an integer held in the low bits; 127 more makes it a biased exponent.
-  const VF magic = hn::Set(df, 12582912.0f + 127.0f);
-  const VF shifted = hn::Add(x, magic);
-  const VF f = hn::Sub(x, hn::Sub(shifted, magic));  // in [-1/2, 1/2]
-  VF p = hn::Set(df, 0x1.5c08e6p-10f);
-  p = hn::MulAdd(p, f, hn::Set(df, 0x1.3d0c52p-7f));
-  p = hn::MulAdd(p, f, hn::Set(df, 0x1.c6b6e4p-5f));
-  p = hn::MulAdd(p, f, hn::Set(df, 0x1.ebf918p-3f));
-  p = hn::MulAdd(p, f, hn::Set(df, 0x1.62e428p-1f));
-  p = hn::MulAdd(p, f, hn::Set(df, 1.0f));
-  return hn::Mul(p, hn::BitCast(df, hn::ShiftLeft<23>(hn::BitCast(DU(), shifted))));
+  const auto magic = hn::Set(d, 12582912.0f + 127.0f);
+  const auto shifted = hn::Add(x, magic);
+  const auto f = hn::Sub(x, hn::Sub(shifted, magic));  // in [-1/2, 1/2]
+  auto p = hn::Set(d, 0x1.5c08e6p-10f);
+  p = hn::MulAdd(p, f, hn::Set(d, 0x1.3d0c52p-7f));
+  p = hn::MulAdd(p, f, hn::Set(d, 0x1.c6b6e4p-5f));
+  p = hn::MulAdd(p, f, hn::Set(d, 0x1.ebf918p-3f));
+  p = hn::MulAdd(p, f, hn::Set(d, 0x1.62e428p-1f));
+  p = hn::MulAdd(p, f, hn::Set(d, 1.0f));
+  return hn::Mul(p, hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(hn::RebindToUnsigned<D>(), shifted))));
 }
 
 // Weights this much smaller than the largest are taken to be 0. Far below what fp32 can add to it, and far above where
 // products with values would become denormal, which is slow on many machines.
-constexpr float kZeroBelow2 = -100.0f;
+constexpr float kZeroBelowLog2 = -100.0f;
 
 // Selected, not clamped with Max: what Max does with NaN differs between targets.
-HWY_INLINE MF Exp2IsZero(VF x) { return hn::Lt(x, hn::Set(DF(), kZeroBelow2)); }
+template <class D>
+HWY_INLINE hn::Mask<D> Exp2IsZero(D d, hn::Vec<D> x) {
+  return hn::Lt(x, hn::Set(d, kZeroBelowLog2));
+}
 
-// 2^x for x < 127.5, exactly 0 below kZeroBelow2.
-HWY_INLINE VF Exp2(VF x) { return hn::IfThenZeroElse(Exp2IsZero(x), Exp2InRange(x)); }
+// Returns 2^x for x < 127.5, exactly 0 below kZeroBelowLog2.
+template <class D>
+HWY_INLINE hn::Vec<D> Exp2(D d, hn::Vec<D> x) {
+  return hn::IfThenZeroElse(Exp2IsZero(d, x), Exp2InRange(d, x));
+}
+HWY_INLINE VF Exp2(VF x) { return Exp2(DF(), x); }
 
-// The same, and 0 in the lanes of `drop` whatever their x.
-HWY_INLINE VF Exp2Unless(MF drop, VF x) { return hn::IfThenZeroElse(hn::Or(drop, Exp2IsZero(x)), Exp2InRange(x)); }
+// Returns the same, and 0 in the lanes of `drop` whatever their x.
+HWY_INLINE VF Exp2Unless(MF drop, VF x) {
+  return hn::IfThenZeroElse(hn::Or(drop, Exp2IsZero(DF(), x)), Exp2InRange(DF(), x));
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace tra

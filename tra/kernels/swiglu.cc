@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tra/kernels/layout.h"
+#include "tra/kernels/memory.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tra/kernels/swiglu.cc"
@@ -21,7 +21,7 @@ HWY_INLINE VF Sigmoid(VF g) {
   const VF one = hn::Set(df, 1.0f);
   const VF z = hn::Mul(g, hn::Set(df, -0x1.715476p+0f));  // log2(e)
   // Exp2 flushes where exp(-g) is negligible; where it would overflow, the quotient is.
-  const MF vanishes = hn::Gt(z, hn::Set(df, -kZeroBelow2));
+  const MF vanishes = hn::Gt(z, hn::Set(df, -kZeroBelowLog2));
   return hn::IfThenZeroElse(vanishes, hn::Div(one, hn::Add(one, Exp2(z))));
 }
 

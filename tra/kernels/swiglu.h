@@ -39,10 +39,6 @@ struct SwiGluBackwardArgs {
 void SwiGluForward(const SwiGluForwardArgs<float>& args, Parallel& parallel);
 void SwiGluBackward(const SwiGluBackwardArgs<float>& args, Parallel& parallel);
 
-// The same as plain loops in float64.
-void SwiGluForwardReference(const SwiGluForwardArgs<double>& args);
-void SwiGluBackwardReference(const SwiGluBackwardArgs<double>& args);
-
 }  // namespace tra
 
 #endif  // TRA_KERNELS_SWIGLU_H_

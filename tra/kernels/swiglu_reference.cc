@@ -1,6 +1,8 @@
+#include "tra/kernels/swiglu_reference.h"
+
 #include <cmath>
 
-#include "tra/kernels/swiglu.h"
+#include "tra/kernels/dropout_reference.h"
 
 namespace tra {
 namespace {

@@ -118,7 +118,7 @@ at::Tensor Decoder::Hidden(const at::Tensor& tokens, const Pass& pass_in) {
   TORCH_CHECK_VALUE(tokens.device() == embedding_.device(), "model: its weights are on ", embedding_.device(),
                     ", the tokens on ", tokens.device(), "; move them with .to(model.Device())");
   Pass pass = pass_in;
-  if (!pass.draws.numbers.defined()) pass.draws.numbers = at::arange(tokens.size(0));
+  if (!pass.draws.sequence_ids.defined()) pass.draws.sequence_ids = at::arange(tokens.size(0));
   CheckLengths(pass, tokens);
   TORCH_CHECK(pass.cache == nullptr || !c10::GradMode::is_enabled(),
               "model: a cache is for inference and keeps no gradients: use NoGradGuard");

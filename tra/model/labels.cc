@@ -9,7 +9,7 @@ namespace tra {
 
 at::Tensor DrawLabels(const Draws& draws, const at::Tensor& lengths, int64_t columns, int64_t range) {
   const int64_t rows = lengths.size(0);
-  const int64_t* numbers = SequenceNumbers("label", draws, rows);
+  const int64_t* sequence_ids = SequenceIds("label", draws, rows);
   at::Tensor labels = at::zeros({rows, columns}, at::kLong);
   constexpr uint32_t kLabels = 3;  // keeps these draws apart from others under the same seed
   const auto length_of = lengths.accessor<int64_t, 1>();
@@ -19,7 +19,7 @@ at::Tensor DrawLabels(const Draws& draws, const at::Tensor& lengths, int64_t col
                       " columns");
     TORCH_CHECK_VALUE(length <= range, "label: ", length, " positions need as many labels, but there are ", range,
                       "; set max_length to at least ", length);
-    const uint64_t seed = SequenceSeed(draws.seed, numbers, static_cast<size_t>(row));
+    const uint64_t seed = SequenceSeed(draws.seed, sequence_ids, static_cast<size_t>(row));
     int64_t* to = labels.data_ptr<int64_t>() + row * columns;
     std::array<uint32_t, 4> words{};
     int64_t wanted = length;

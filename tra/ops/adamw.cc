@@ -8,7 +8,6 @@
 #include <unordered_set>
 
 #include "tra/kernels/adamw.h"
-#include "tra/kernels/adamw_check.h"
 #include "tra/kernels/sum_of_squares.h"
 #include "tra/ops/aten_parallel.h"
 

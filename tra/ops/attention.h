@@ -13,19 +13,20 @@
 
 namespace tra {
 
-// q [B,H,Tq,d], k [B,H,Tk,d], v [B,H,Tk,dv] -> [B,H,Tq,dv]. `own` is the rule's own input (see ScoreRule), for TRA the
-// log of the gate [B,H,Tq], at most 0; undefined for kSoftmax. `numbers` are those of the batch's sequences, for
-// dropout (draws.h).
-at::Tensor Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& own,
-                     const AttentionOptions& options, const at::Tensor& numbers = {});
+// q [B,H,Tq,d], k [B,H,Tk,d], v [B,H,Tk,dv] -> [B,H,Tq,dv]. `rule_input` is the rule's input (see ScoreRule), for TRA
+// the log of the gate [B,H,Tq], at most 0; undefined for kSoftmax. `sequence_ids` are those of the batch's sequences,
+// for dropout (draws.h).
+at::Tensor Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& rule_input,
+                     const AttentionOptions& options, const at::Tensor& sequence_ids = {});
 
 // The same by tensor operations that hold all of [Tq, Tk]; options.stop_eps does not matter here.
-at::Tensor AttentionComposed(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& own,
-                             const AttentionOptions& options, const at::Tensor& numbers = {});
+at::Tensor AttentionComposed(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                             const at::Tensor& rule_input, const AttentionOptions& options,
+                             const at::Tensor& sequence_ids = {});
 
 // A few queries against a cache of keys and values; no gradient.
-at::Tensor AttentionDecodeStep(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& own,
-                               const AttentionOptions& options);
+at::Tensor AttentionDecodeStep(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                               const at::Tensor& rule_input, const AttentionOptions& options);
 
 // Where attention's dropout falls: bool [batch, heads, queries, keys].
 at::Tensor DropoutMask(int64_t batch, int64_t heads, int64_t queries, int64_t keys, double p, const Draws& draws);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tra/kernels/log2.h"
 #include "tra/kernels/philox.h"
 #include "tra/ops/aten_parallel.h"
 #include "tra/ops/attention.h"
@@ -33,7 +34,7 @@ constexpr double kStrongestGate = -1e20;
 
 // log f [B,H,Tk] -> the sum over the positions after the key up to the query, [B,H,Tq,Tk].
 at::Tensor Forgotten(const at::Tensor& log_forget, int64_t queries) {
-  constexpr double kStrongestForget = -16384 * 0.6931471805599453;  // a gate of 0, as the kernels have it
+  constexpr double kStrongestForget = -16384 * kLn2;  // a gate of 0, as the kernels have it
   // In float64: differences of long sums must be good to the precision of the logits.
   // The gate of the first position lies between no pair.
   const at::Tensor gates = log_forget.to(at::kDouble).clamp_min(kStrongestForget);
@@ -75,13 +76,13 @@ at::Tensor DropoutMask(int64_t batch, int64_t heads, int64_t queries, int64_t ke
                     queries, ", ", keys);
   TORCH_CHECK_VALUE(p >= 0 && p < 1, "dropout_mask: p must be in [0, 1), got ", p);
   at::Tensor mask = at::empty({batch, heads, queries, keys}, at::kBool);
-  const int64_t* numbers = SequenceNumbers("dropout_mask", draws, batch);
+  const int64_t* sequence_ids = SequenceIds("dropout_mask", draws, batch);
   const uint32_t threshold = DropoutThreshold(static_cast<float>(p));
   const auto head_count = static_cast<size_t>(heads), width = static_cast<size_t>(keys);
   const auto first = static_cast<size_t>(keys - queries);
   AtenParallel parallel;
   parallel.Run(static_cast<size_t>(batch * heads), [&](size_t row, size_t /*worker*/) {
-    const uint64_t seed = SequenceSeed(draws.seed, numbers, row / head_count);
+    const uint64_t seed = SequenceSeed(draws.seed, sequence_ids, row / head_count);
     bool* at = mask.data_ptr<bool>() + row * (width - first) * width;
     for (size_t i = first; i < width; ++i) {
       for (size_t block = 0; block < width; block += kKeysPerPhilox) {
@@ -94,9 +95,10 @@ at::Tensor DropoutMask(int64_t batch, int64_t heads, int64_t queries, int64_t ke
   return mask;
 }
 
-at::Tensor AttentionComposed(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& own,
-                             const AttentionOptions& options, const at::Tensor& numbers) {
-  CheckAttention("attention_composed", q, k, v, own, options);
+at::Tensor AttentionComposed(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                             const at::Tensor& rule_input, const AttentionOptions& options,
+                             const at::Tensor& sequence_ids) {
+  CheckAttention("attention_composed", q, k, v, rule_input, options);
   // Autocast would lower the products to half precision and move scores across the threshold.
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
   // Half precision cannot count past 256 (bfloat16) or 2048: its inputs are widened, its output is not.
@@ -106,9 +108,9 @@ at::Tensor AttentionComposed(const at::Tensor& q, const at::Tensor& k, const at:
   const bool drops = options.dropout_p > 0 && options.dropout_on != DropoutOn::kNone;
   const double keep_scale = 1.0 / (1.0 - static_cast<double>(options.dropout_p));
   const at::Tensor dropped =
-      drops
-          ? DropoutMask(q.size(0), q.size(1), queries, keys, options.dropout_p, {options.seed, numbers}).to(q.device())
-          : at::Tensor();
+      drops ? DropoutMask(q.size(0), q.size(1), queries, keys, options.dropout_p, {options.seed, sequence_ids})
+                  .to(q.device())
+            : at::Tensor();
 
   const auto norm = [&](const at::Tensor& x) { return options.qk_norm ? RmsNorm(wide(x), options.norm_eps) : wide(x); };
   const at::Tensor s = at::matmul(norm(q), norm(k).transpose(-2, -1)) / std::sqrt(static_cast<double>(q.size(3)));
@@ -120,16 +122,16 @@ at::Tensor AttentionComposed(const at::Tensor& q, const at::Tensor& k, const at:
       break;
     case ScoreRule::kThreshold:
       keep = at::logical_and(keep, at::logical_not(s <= 0));  // not s > 0: NaN must stay
-      logits = s + CountKept(keep, dtype) * wide(own).clamp_min(kStrongestGate).unsqueeze(-1);
+      logits = s + CountKept(keep, dtype) * wide(rule_input).clamp_min(kStrongestGate).unsqueeze(-1);
       break;
     case ScoreRule::kForget:
-      logits = s + Forgotten(own, queries).to(dtype);
+      logits = s + Forgotten(rule_input, queries).to(dtype);
       break;
     case ScoreRule::kDistance:
-      logits = s + ByDistance(wide(own), queries, keys);
+      logits = s + ByDistance(wide(rule_input), queries, keys);
       break;
     case ScoreRule::kContextual:
-      logits = s + AtContextualPositions(s, wide(own), visible);
+      logits = s + AtContextualPositions(s, wide(rule_input), visible);
       break;
   }
   if (drops && options.dropout_on == DropoutOn::kLogits) {

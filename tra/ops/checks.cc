@@ -2,15 +2,24 @@
 
 #include <ATen/ATen.h>
 
-#include "tra/kernels/attention_check.h"
+#include "tra/kernels/attention/rules.h"
 
 namespace tra {
 
-AttentionShape ShapeOf(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& own,
+bool TakesInput(ScoreRule rule) { return InfoOf(rule).rows != InputRows::kNone; }
+
+AttentionShape ShapeOf(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& rule_input,
                        ScoreRule rule) {
   const auto size = [](const at::Tensor& t, int64_t dim) { return static_cast<size_t>(t.size(dim)); };
-  const bool table = rule == ScoreRule::kDistance || rule == ScoreRule::kContextual;
-  return {size(q, 0), size(q, 1), size(q, 2), size(k, 2), size(q, 3), size(v, 3), table ? size(own, -1) : 0};
+  AttentionShape shape;
+  shape.batch = size(q, 0);
+  shape.heads = size(q, 1);
+  shape.queries = size(q, 2);
+  shape.keys = size(k, 2);
+  shape.width = size(q, 3);
+  shape.value_width = size(v, 3);
+  shape.table = InfoOf(rule).max_table > 0 ? size(rule_input, -1) : 0;
+  return shape;
 }
 
 namespace {
@@ -30,49 +39,34 @@ bool AnyPositive(const at::Tensor& x) {
   return false;
 }
 
-// A rule's own input, as errors speak of it.
-struct OwnInput {
-  const char* name;
-  const char* layout;
-};
-
-OwnInput OwnInputOf(ScoreRule rule) {
-  switch (rule) {
-    case ScoreRule::kSoftmax:
-      break;
-    case ScoreRule::kThreshold:
-      return {"log_gate", "[batch, head, query]"};
-    case ScoreRule::kForget:
-      return {"log_forget", "[batch, head, key]"};
-    case ScoreRule::kDistance:
-      return {"bias", "[head, distance]"};
-    case ScoreRule::kContextual:
-      return {"position_logits", "[batch, head, query, position]"};
+// Says whether the rule's input has the sizes that RuleInfo::input_layout names.
+bool InputFits(const RuleInfo& rule, const at::Tensor& input, const at::Tensor& q, const at::Tensor& k) {
+  switch (rule.rows) {
+    case InputRows::kNone:
+      return true;
+    case InputRows::kDistances:
+      return input.dim() == 2 && input.size(0) == q.size(1);
+    case InputRows::kQueries:
+    case InputRows::kKeys:
+      return input.dim() == (rule.max_table > 0 ? 4 : 3) && input.size(0) == q.size(0) && input.size(1) == q.size(1) &&
+             input.size(2) == (rule.rows == InputRows::kKeys ? k : q).size(2);
   }
-  return {"", ""};
-}
-
-bool OwnInputFits(ScoreRule rule, const at::Tensor& own, const at::Tensor& q, const at::Tensor& k) {
-  if (rule == ScoreRule::kSoftmax) return true;
-  if (rule == ScoreRule::kDistance) return own.dim() == 2 && own.size(0) == q.size(1);
-  const int64_t rows = rule == ScoreRule::kForget ? k.size(2) : q.size(2);
-  return own.dim() == (rule == ScoreRule::kContextual ? 4 : 3) && own.size(0) == q.size(0) &&
-         own.size(1) == q.size(1) && own.size(2) == rows;
+  return false;
 }
 
 }  // namespace
 
 void CheckAttention(const char* name, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                    const at::Tensor& own, const AttentionOptions& options) {
-  TORCH_CHECK_VALUE(options.numbers == nullptr, name,
-                    ": options.numbers is for the kernels; pass the sequences' numbers as a tensor");
-  const bool owns = options.rule != ScoreRule::kSoftmax;
-  const OwnInput input = OwnInputOf(options.rule);
-  TORCH_CHECK(q.defined() && k.defined() && v.defined() && (!owns || own.defined()), name, ": q, k, v",
-              owns ? ", " : "", input.name, " must be tensors");
+                    const at::Tensor& rule_input, const AttentionOptions& options) {
+  TORCH_CHECK_VALUE(options.sequence_ids == nullptr, name,
+                    ": options.sequence_ids is for the kernels; pass the sequences' ids as a tensor");
+  const RuleInfo& rule = InfoOf(options.rule);
+  const bool has_input = TakesInput(options.rule);
+  TORCH_CHECK(q.defined() && k.defined() && v.defined() && (!has_input || rule_input.defined()), name, ": q, k, v",
+              has_input ? ", " : "", rule.input, " must be tensors");
   const auto shapes = [&] {
     return c10::str("; got q ", q.sizes(), ", k ", k.sizes(), ", v ", v.sizes(),
-                    owns ? c10::str(", ", input.name, " ", own.sizes()) : std::string());
+                    has_input ? c10::str(", ", rule.input, " ", rule_input.sizes()) : std::string());
   };
   TORCH_CHECK(q.dim() == 4 && k.dim() == 4 && v.dim() == 4, name,
               ": q, k and v must be [batch, head, position, channel]", shapes());
@@ -82,8 +76,8 @@ void CheckAttention(const char* name, const at::Tensor& q, const at::Tensor& k, 
   TORCH_CHECK(q.size(3) == k.size(3), name, ": q and k must have the same channels", shapes());
   TORCH_CHECK(q.size(2) <= k.size(2), name, ": there are more queries than keys; the queries are the last positions",
               " of the keys, so pass the keys of all of them", shapes());
-  TORCH_CHECK(OwnInputFits(options.rule, own, q, k), name, ": ", input.name, " must be ", input.layout, shapes());
-  for (const at::Tensor& other : {k, v, owns ? own : q}) {
+  TORCH_CHECK(InputFits(rule, rule_input, q, k), name, ": ", rule.input, " must be ", rule.input_layout, shapes());
+  for (const at::Tensor& other : {k, v, has_input ? rule_input : q}) {
     TORCH_CHECK(other.scalar_type() == q.scalar_type(), name, ": all inputs must have one dtype, got ", q.scalar_type(),
                 " and ", other.scalar_type(), "; convert with .to(q.dtype)");
     TORCH_CHECK(other.device() == q.device(), name, ": all inputs must be on one device, got ", q.device(), " and ",
@@ -91,15 +85,14 @@ void CheckAttention(const char* name, const at::Tensor& q, const at::Tensor& k, 
   }
   TORCH_CHECK(at::isFloatingType(q.scalar_type()), name, ": inputs must be floating point, got ", q.scalar_type());
   try {
-    CheckProblem(ShapeOf(q, k, v, own, options.rule), options);
+    CheckProblem(ShapeOf(q, k, v, rule_input, options.rule), options);
   } catch (const std::invalid_argument& error) {
     TORCH_CHECK_VALUE(false, name, ": ", error.what());
   }
   // A gate above 1 would grow with distance, which no bound survives. NaN passes: it must reach the output. Elsewhere
   // than on the CPU the question would make the device wait.
-  const bool gated = options.rule == ScoreRule::kThreshold || options.rule == ScoreRule::kForget;
-  TORCH_CHECK_VALUE(!gated || !own.device().is_cpu() || !AnyPositive(own), name, ": ", input.name,
-                    " must be at most 0, the log of a gate in (0, 1]; pass logsigmoid(...), not its input");
+  TORCH_CHECK_VALUE(!rule.input_is_log_gate || !rule_input.device().is_cpu() || !AnyPositive(rule_input), name, ": ",
+                    rule.input, " must be at most 0, the log of a gate in (0, 1]; pass logsigmoid(...), not its input");
 }
 
 DropoutOn ParseDropoutOn(const std::string& name) {

@@ -9,19 +9,20 @@
 
 namespace tra {
 
-// A sequence's draws are a function of the seed, the sequence's number and the place in it, however sequences are
-// batched. Draw with another seed, or for another number, every time.
+// A sequence's draws are a function of the seed, the sequence's id and the place in it, however sequences are
+// batched. Draw with another seed, or for another id, every time.
 struct Draws {
-  Draws(uint64_t seed = 0, at::Tensor numbers = {})  // NOLINT(google-explicit-constructor): a seed is all most need
-      : seed(seed), numbers(std::move(numbers)) {}
+  Draws(uint64_t seed = 0,
+        at::Tensor sequence_ids = {})  // NOLINT(google-explicit-constructor): a seed is all most need
+      : seed(seed), sequence_ids(std::move(sequence_ids)) {}
 
-  // Those of part `which` of what these are for.
+  // Returns those of part `which` of what these are for.
   Draws Of(uint64_t which) const;
 
   uint64_t seed;
   // int64 [B] on the CPU, of a batch's sequences. Undefined: 0, 1, 2, ...; but for Dropout and SwiGlu, whose input need
   // not be a batch, all of it is sequence 0.
-  at::Tensor numbers;
+  at::Tensor sequence_ids;
 };
 
 }  // namespace tra

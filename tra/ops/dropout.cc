@@ -46,9 +46,9 @@ class DropoutFunction : public torch::autograd::Function<DropoutFunction> {
 DropoutOptions CheckedDropout(const char* name, double p, const Draws& draws, const at::Tensor& x) {
   DropoutOptions options{static_cast<float>(p), draws.seed};
   TORCH_CHECK_VALUE(p >= 0 && options.p < 1.0f, name, ": the dropout probability must be in [0, 1), got ", p);
-  if (draws.numbers.defined()) {
-    TORCH_CHECK_VALUE(x.dim() >= 1, name, ": numbers of sequences need a batch of them, got a scalar");
-    options.numbers = SequenceNumbers(name, draws, x.size(0));
+  if (draws.sequence_ids.defined()) {
+    TORCH_CHECK_VALUE(x.dim() >= 1, name, ": ids of sequences need a batch of them, got a scalar");
+    options.sequence_ids = SequenceIds(name, draws, x.size(0));
     if (x.size(0) > 0) options.sequences = static_cast<size_t>(x.size(0));
   }
   return options;

@@ -58,24 +58,25 @@ at::Tensor SoftmaxDecodeOp(const at::Tensor& q, const at::Tensor& k, const at::T
   return AttentionDecodeStep(q, k, v, at::Tensor(), BaselineOptions(ScoreRule::kSoftmax, qk_norm, 0.0, 0));
 }
 
-// name, name_composed and name_decode of a rule that has an input of its own.
+// name, name_composed and name_decode of a rule that has an input.
 template <ScoreRule kRule>
-void DefineRule(torch::Library& library, const std::string& name, const std::string& own) {
-  const std::string inputs = "(Tensor q, Tensor k, Tensor v, Tensor " + own + ", *, bool qk_norm=False";
+void DefineRule(torch::Library& library, const std::string& name, const std::string& rule_input) {
+  const std::string inputs = "(Tensor q, Tensor k, Tensor v, Tensor " + rule_input + ", *, bool qk_norm=False";
   const std::string drops = inputs + ", float dropout_p=0.0, int seed=0) -> Tensor";
   library.def((name + drops).c_str(), [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                         const at::Tensor& own, bool qk_norm, double dropout_p, int64_t seed) {
-    return Attention(q, k, v, own, BaselineOptions(kRule, qk_norm, dropout_p, seed));
+                                         const at::Tensor& rule_input, bool qk_norm, double dropout_p, int64_t seed) {
+    return Attention(q, k, v, rule_input, BaselineOptions(kRule, qk_norm, dropout_p, seed));
   });
   library.def((name + "_composed" + drops).c_str(),
-              [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& own, bool qk_norm,
-                 double dropout_p, int64_t seed) {
-                return AttentionComposed(q, k, v, own, BaselineOptions(kRule, qk_norm, dropout_p, seed));
+              [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& rule_input,
+                 bool qk_norm, double dropout_p, int64_t seed) {
+                return AttentionComposed(q, k, v, rule_input, BaselineOptions(kRule, qk_norm, dropout_p, seed));
               });
-  library.def((name + "_decode" + inputs + ") -> Tensor").c_str(),
-              [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& own, bool qk_norm) {
-                return AttentionDecodeStep(q, k, v, own, BaselineOptions(kRule, qk_norm, 0.0, 0));
-              });
+  library.def(
+      (name + "_decode" + inputs + ") -> Tensor").c_str(),
+      [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& rule_input, bool qk_norm) {
+        return AttentionDecodeStep(q, k, v, rule_input, BaselineOptions(kRule, qk_norm, 0.0, 0));
+      });
 }
 
 at::Tensor DropoutMaskOp(int64_t batch, int64_t heads, int64_t queries, int64_t keys, double p, int64_t seed) {

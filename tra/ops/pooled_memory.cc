@@ -11,7 +11,7 @@
 #include <mutex>
 #include <vector>
 
-#include "tra/kernels/layout.h"
+#include "tra/kernels/memory.h"
 
 namespace tra {
 namespace {

@@ -7,28 +7,28 @@
 
 namespace tra {
 
-Draws Draws::Of(uint64_t which) const { return {SeedOf(seed, which), numbers}; }
+Draws Draws::Of(uint64_t which) const { return {SeedOf(seed, which), sequence_ids}; }
 
-const int64_t* SequenceNumbers(const char* name, const Draws& draws, int64_t batch) {
-  const at::Tensor& numbers = draws.numbers;
-  if (!numbers.defined()) return nullptr;
-  TORCH_CHECK_VALUE(numbers.scalar_type() == at::kLong && numbers.dim() == 1 && numbers.size(0) == batch &&
-                        numbers.device().is_cpu() && numbers.is_contiguous(),
-                    name, ": the numbers of ", batch, " sequences must be contiguous int64 [", batch,
-                    "] on the CPU, got ", numbers.scalar_type(), " ", numbers.sizes(), " on ", numbers.device(),
-                    " with strides ", numbers.strides());
-  return numbers.data_ptr<int64_t>();
+const int64_t* SequenceIds(const char* name, const Draws& draws, int64_t batch) {
+  const at::Tensor& sequence_ids = draws.sequence_ids;
+  if (!sequence_ids.defined()) return nullptr;
+  TORCH_CHECK_VALUE(sequence_ids.scalar_type() == at::kLong && sequence_ids.dim() == 1 &&
+                        sequence_ids.size(0) == batch && sequence_ids.device().is_cpu() && sequence_ids.is_contiguous(),
+                    name, ": the ids of ", batch, " sequences must be contiguous int64 [", batch, "] on the CPU, got ",
+                    sequence_ids.scalar_type(), " ", sequence_ids.sizes(), " on ", sequence_ids.device(),
+                    " with strides ", sequence_ids.strides());
+  return sequence_ids.data_ptr<int64_t>();
 }
 
 void SaveDraws(torch::autograd::AutogradContext& context, const Draws& draws) {
   context.saved_data["seed"] = static_cast<int64_t>(draws.seed);
-  if (draws.numbers.defined()) context.saved_data["numbers"] = draws.numbers.clone();
+  if (draws.sequence_ids.defined()) context.saved_data["sequence_ids"] = draws.sequence_ids.clone();
 }
 
 Draws SavedDraws(torch::autograd::AutogradContext& context) {
   auto& data = context.saved_data;
   Draws draws(static_cast<uint64_t>(data["seed"].toInt()));
-  if (data.find("numbers") != data.end()) draws.numbers = data["numbers"].toTensor();
+  if (data.find("sequence_ids") != data.end()) draws.sequence_ids = data["sequence_ids"].toTensor();
   return draws;
 }
 

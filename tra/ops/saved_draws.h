@@ -10,10 +10,11 @@ struct AutogradContext;
 
 namespace tra {
 
-// The numbers of so many sequences, or null where there are none. Refuses what does not fit.
-const int64_t* SequenceNumbers(const char* name, const Draws& draws, int64_t batch);
+// Returns the ids of so many sequences, or null where there are none. Refuses what does not fit.
+const int64_t* SequenceIds(const char* name, const Draws& draws, int64_t batch);
 
-// From the forward of an autograd function to its backward. The numbers are copied: a caller may use the tensor again.
+// Carry draws from the forward of an autograd function to its backward. The ids are copied: a caller may use the tensor
+// again.
 void SaveDraws(torch::autograd::AutogradContext& context, const Draws& draws);
 Draws SavedDraws(torch::autograd::AutogradContext& context);
 

@@ -19,7 +19,7 @@ int main() {
   args.q = rows(static_cast<const float*>(q.data()));
   args.k = rows(static_cast<const float*>(k.data()));
   args.v = rows(static_cast<const float*>(v.data()));
-  args.own = {log_gate.data(), 0, 0, 1};
+  args.rule_input = {log_gate.data(), 0, 0, 1};
   args.out = rows(out.data());
   tra::ThreadPool threads(0);
   tra::AttentionForward(args, {}, threads);

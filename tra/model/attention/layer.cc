@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include "tra/kernels/attention/rules.h"
 #include "tra/model/attention/variants.h"
 #include "tra/ops/project.h"
 
@@ -40,23 +41,24 @@ at::Tensor AttentionLayer::Forward(const at::Tensor& x, int64_t first_position, 
 }
 
 at::Tensor AttentionLayer::Attend(const AttentionCall& call, ScoreRule rule, const at::Tensor& q, const at::Tensor& k,
-                                  const at::Tensor& v, const at::Tensor& own, size_t site) const {
+                                  const at::Tensor& v, const at::Tensor& rule_input, size_t site) const {
   AttentionOptions options;
   options.rule = rule;
   options.qk_norm = QkNorm();
   options.stop_eps = static_cast<float>(config.stop_eps);
   if (call.cache != nullptr) {
     const at::Tensor all_k = call.cache->Append(3 * site, k), all_v = call.cache->Append(3 * site + 1, v);
-    const bool of_keys = rule == ScoreRule::kForget;
-    const at::Tensor all_own = of_keys ? call.cache->Append(3 * site + 2, own.unsqueeze(-1)).squeeze(-1) : own;
-    return AttentionDecodeStep(q, all_k, all_v, all_own, options);
+    const bool of_keys = InfoOf(rule).rows == InputRows::kKeys;
+    const at::Tensor all_input =
+        of_keys ? call.cache->Append(3 * site + 2, rule_input.unsqueeze(-1)).squeeze(-1) : rule_input;
+    return AttentionDecodeStep(q, all_k, all_v, all_input, options);
   }
   if (is_training() && config.attention_dropout > 0.0) {
     options.dropout_on = config.dropout_on.value_or(FindVariant(config.attention).dropout_on);
     options.dropout_p = static_cast<float>(config.attention_dropout);
     options.seed = call.draws.Of(site).seed;
   }
-  return Attention(q, k, v, own, options, call.draws.numbers);
+  return Attention(q, k, v, rule_input, options, call.draws.sequence_ids);
 }
 
 }  // namespace tra

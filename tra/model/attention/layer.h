@@ -45,17 +45,18 @@ class AttentionLayer : public torch::nn::Module {
   // One more Linear of the layer's input, computed together with those of q, k and v: AttentionCall::extra.
   std::shared_ptr<Linear> AddProjection(const std::string& name, int64_t out, Init& init);
 
-  // Attend applies it; a rule's own input that is made of q must come from normed ones.
+  // Attend applies it; a rule's input that is made of q must come from normed ones.
   bool QkNorm() const;
 
   // [B,T,E] as [B,heads,T,E / heads], a view.
   static at::Tensor Heads(const at::Tensor& x, int64_t heads);
   at::Tensor Heads(const at::Tensor& x) const { return Heads(x, config.heads); }
 
-  // Attention on the tiled kernels, after the cache where there is one. `own` is the rule's input (see ScoreRule); one
-  // that belongs to keys (kForget) is cached with them. Several calls of one layer need different sites.
+  // Attention on the tiled kernels, after the cache where there is one. `rule_input` is the rule's input (see
+  // ScoreRule); one that belongs to keys (kForget) is cached with them. Several calls of one layer need different
+  // sites.
   at::Tensor Attend(const AttentionCall& call, ScoreRule rule, const at::Tensor& q, const at::Tensor& k,
-                    const at::Tensor& v, const at::Tensor& own = {}, size_t site = 0) const;
+                    const at::Tensor& v, const at::Tensor& rule_input = {}, size_t site = 0) const;
 
   const ModelConfig config;
   const int64_t layer;

@@ -1,19 +1,20 @@
-#include "tra/kernels/key_norms.h"
+#include "tra/kernels/attention/key_length_bound.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "tra/kernels/layout.h"
+#include "tra/kernels/attention/layout.h"
+#include "tra/kernels/attention/rules.h"
 
 namespace tra {
 
-std::unique_ptr<KeyNorms> KeyNorms::IfNeeded(const AttentionShape& shape, const Rows<const float>& k,
-                                             const AttentionOptions& options, Parallel& parallel) {
-  if (options.qk_norm || options.rule != ScoreRule::kThreshold || options.stop_eps == kStopNever) return nullptr;
-  auto norms = std::make_unique<KeyNorms>();
+std::unique_ptr<KeyLengthBound> KeyLengthBound::IfNeeded(const AttentionShape& shape, const Rows<const float>& k,
+                                                         const AttentionOptions& options, Parallel& parallel) {
+  if (options.qk_norm || !InfoOf(options.rule).stops || options.stop_eps == kStopNever) return nullptr;
+  auto bound = std::make_unique<KeyLengthBound>();
   const size_t heads = shape.batch * shape.heads;
-  const size_t blocks = norms->blocks_ = DivideUp(shape.keys, kKeyBlock);
-  norms->prefix_max_.resize(heads * blocks);
+  const size_t blocks = bound->blocks_ = DivideUp(shape.keys, kKeyBlock);
+  bound->longest_.resize(heads * blocks);
   parallel.Run(heads * blocks, [&](size_t task, size_t /*worker*/) {
     const size_t head = task / blocks;
     const size_t first = task % blocks * kKeyBlock;
@@ -25,17 +26,17 @@ std::unique_ptr<KeyNorms> KeyNorms::IfNeeded(const AttentionShape& shape, const 
       // NaN and overflow make the bound infinite: then nothing stops, and what is wrong reaches the output.
       if (!(squares <= largest)) largest = std::isnan(squares) ? INFINITY : squares;
     }
-    norms->prefix_max_[task] = std::sqrt(largest);
+    bound->longest_[task] = std::sqrt(largest);
   });
   for (size_t head = 0; head < heads; ++head) {
-    float* of_head = norms->prefix_max_.data() + head * blocks;
+    float* of_head = bound->longest_.data() + head * blocks;
     for (size_t block = 1; block < blocks; ++block) of_head[block] = std::max(of_head[block], of_head[block - 1]);
   }
-  return norms;
+  return bound;
 }
 
-float KeyNorms::MaxBefore(size_t head_index, size_t first_key) const {
-  return prefix_max_[head_index * blocks_ + first_key / kKeyBlock - 1];
+float KeyLengthBound::LongestBefore(size_t head_index, size_t first_key) const {
+  return longest_[head_index * blocks_ + first_key / kKeyBlock - 1];
 }
 
 }  // namespace tra

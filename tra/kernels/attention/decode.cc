@@ -6,23 +6,21 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <stdexcept>
 #include <vector>
 
 #include "hwy/cache_control.h"
 #include "tra/kernels/attention.h"
-#include "tra/kernels/attention_check.h"
-#include "tra/kernels/layout.h"
+#include "tra/kernels/attention/layout.h"
+#include "tra/kernels/attention/passes.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "tra/kernels/attention_decode.cc"
+#define HWY_TARGET_INCLUDE "tra/kernels/attention/decode.cc"
 #include "hwy/foreach_target.h"
 // Must come after foreach_target.
 #include "hwy/highway.h"
-#include "tra/kernels/own_terms-inl.h"
-#include "tra/kernels/query_tile-inl.h"
-#include "tra/kernels/score-inl.h"
-#include "tra/kernels/tile-inl.h"
+#include "tra/kernels/attention/packing-inl.h"
+#include "tra/kernels/attention/rules-inl.h"
+#include "tra/kernels/attention/stop-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tra {
@@ -44,7 +42,7 @@ static_assert(SegmentReach(3) == kLargestSegment, "segments double up to the lar
 // The softmax sums over some keys of one query, the nearest kept key having count 0.
 struct Partial {
   float count = 0.0f;  // of kept keys
-  float max2 = kLowest;
+  float max_log2 = kLowest;
   float sum = 0.0f;
   Floats out;  // [stride], the sum of weight * value
 };
@@ -57,6 +55,7 @@ struct Pending {
   HWY_ALIGN float weight[kDecodeBlock];
 };
 
+template <class Rule>
 class Decode {
  public:
   Decode(const ForwardArgs<float>& args, const AttentionOptions& options)
@@ -64,11 +63,10 @@ class Decode {
         shape_(args.shape),
         options_(options),
         scoring_(args.shape, options),
-        terms_(args.shape, options, args.own),
-        threshold_(options.rule == ScoreRule::kThreshold),
-        has_terms_(options.rule == ScoreRule::kForget || options.rule == ScoreRule::kDistance),
+        stop_(scoring_),
+        call_(args.shape, args.rule_input),
         // Without QK-norm a bound on the scores would cost a pass over all keys, which is what stopping should save.
-        stop_eps_(options.qk_norm ? scoring_.stop_eps : kStopNever),
+        may_stop_(options.qk_norm && scoring_.stop_eps != kStopNever),
         k_stride_(PackedStride(shape_.width)),
         v_stride_(PackedStride(shape_.value_width)) {}
 
@@ -77,9 +75,9 @@ class Decode {
     while (SegmentReach(segments - 1) < shape_.keys) ++segments;
     return segments;
   }
-  bool MayStop() const { return stop_eps_ != kStopNever; }
+  bool MayStop() const { return may_stop_; }
 
-  Partial Empty() const {
+  Partial MakeEmpty() const {
     Partial partial;
     partial.out = AllocateFloats(v_stride_);
     std::memset(partial.out.get(), 0, v_stride_ * sizeof(float));
@@ -91,8 +89,8 @@ class Decode {
    public:
     Joined(const Decode& decode, size_t batch, size_t head) : decode_(decode), batch_(batch), head_(head) {
       for (size_t i = 0; i < decode.shape_.queries; ++i) {
-        partials_.push_back(decode.Empty());
-        gate2_.push_back(decode.Gate2(batch, head, i));
+        partials_.push_back(decode.MakeEmpty());
+        gate_log2_.push_back(decode.call_.GateLog2(batch, head, i));
       }
       done_.assign(decode.shape_.queries, false);
     }
@@ -101,8 +99,8 @@ class Decode {
       const size_t begin = decode_.SegmentBegin(segment);
       for (size_t i = 0; i < partials_.size(); ++i) {
         if (done_[i]) continue;
-        decode_.Join(parts[i], gate2_[i], partials_[i]);
-        done_[i] = begin == 0 || decode_.Negligible(partials_[i], gate2_[i], begin);
+        decode_.Join(parts[i], gate_log2_[i], partials_[i]);
+        done_[i] = begin == 0 || decode_.IsNegligible(partials_[i], gate_log2_[i], begin);
       }
     }
 
@@ -123,12 +121,12 @@ class Decode {
     const Decode& decode_;
     size_t batch_, head_;
     std::vector<Partial> partials_;  // by query
-    std::vector<float> gate2_;
+    std::vector<float> gate_log2_;
     std::vector<bool> done_;
   };
 
-  // The partial results of one segment for every query.
-  std::vector<Partial> Segment(size_t batch, size_t head, size_t segment) const {
+  // Computes the partial results of one segment for every query.
+  std::vector<Partial> ComputeSegment(size_t batch, size_t head, size_t segment) const {
     const size_t begin = SegmentBegin(segment);
     const size_t end = segment == 0 ? shape_.keys : SegmentBegin(segment - 1);
     const size_t past = shape_.keys - shape_.queries;
@@ -136,12 +134,12 @@ class Decode {
     const Norm norm{options_.qk_norm, options_.norm_eps};
     const Floats q = AllocateFloats(shape_.queries * k_stride_);
     std::vector<Partial> parts;
-    std::vector<float> scale2(shape_.queries);  // the query's share of QK-norm, and from there to units of log2
+    std::vector<float> to_log2(shape_.queries);  // the query's share of QK-norm, and from there to units of log2
     for (size_t i = 0; i < shape_.queries; ++i) {
-      PackRow(args_.q(batch, head, i), shape_.width, k_stride_, norm, q.get() + i * k_stride_, &scale2[i]);
-      scale2[i] *= scoring_.scale2;
-      parts.push_back(Empty());
-      if (scoring_.bounded) parts.back().max2 = scoring_.bound2;
+      PackRow(args_.q(batch, head, i), shape_.width, k_stride_, norm, q.get() + i * k_stride_, &to_log2[i]);
+      to_log2[i] *= scoring_.to_log2;
+      parts.push_back(MakeEmpty());
+      if (scoring_.bounded) parts.back().max_log2 = scoring_.bound_log2;
     }
     std::vector<Pending> pending(shape_.queries);
     HWY_ALIGN float dots[kDecodeBlock];
@@ -156,10 +154,11 @@ class Decode {
         Score(k, block, block_end, q.get() + i * k_stride_, pending[i], dots, have_squares ? nullptr : squares);
         have_squares = true;
         AddValues(pending[i], parts[i]);  // of the block before, asked for meanwhile
-        for (size_t r = 0; r < visible - block && has_terms_; ++r) {
-          terms[r] = terms_.Pair(batch, head, past + i, block + r);
+        for (size_t r = 0; r < visible - block && Rule::kPairTerms; ++r) {
+          terms[r] = call_.PairTerm(batch, head, past + i, block + r);
         }
-        Weigh(v, block, visible - block, Gate2(batch, head, i), scale2[i], dots, squares, terms, parts[i], pending[i]);
+        Weigh(v, block, visible - block, call_.GateLog2(batch, head, i), to_log2[i], dots, squares, terms, parts[i],
+              pending[i]);
       }
     }
     for (size_t i = 0; i < shape_.queries; ++i) AddValues(pending[i], parts[i]);
@@ -170,12 +169,6 @@ class Decode {
   size_t SegmentBegin(size_t segment) const {
     const size_t reach = SegmentReach(segment);
     return shape_.keys > reach ? shape_.keys - reach : 0;
-  }
-
-  float Gate2(size_t batch, size_t head, size_t query) const {
-    if (!threshold_) return 0.0f;
-    const float gate2 = *args_.own(batch, head, query) * static_cast<float>(Scoring::kLog2E);
-    return gate2 < kStrongestGate2 ? kStrongestGate2 : gate2;
   }
 
   // dots[r] = q . k for the keys [begin, end), and squares[r] = k . k where wanted. Meanwhile asks for the values
@@ -267,51 +260,51 @@ class Decode {
 #endif
 
   // Puts the keys [first_key, first_key + rows) to the right of a partial result: its sums at once, the values later.
-  void Weigh(const HeadRows<const float>& v, size_t first_key, size_t rows, float gate2, float scale2,
+  void Weigh(const HeadRows<const float>& v, size_t first_key, size_t rows, float gate_log2, float to_log2,
              const float* HWY_RESTRICT dots, const float* HWY_RESTRICT squares, const float* HWY_RESTRICT terms,
              Partial& partial, Pending& pending) const {
     const DF df;
     // Kept keys, nearest first: their counts are then 0, 1, 2, ...
     float* HWY_RESTRICT y = pending.weight;
     HWY_ALIGN float lengths[kDecodeBlock];
-    HWY_ALIGN float own[kDecodeBlock];
+    HWY_ALIGN float pair_terms[kDecodeBlock];
     size_t n = 0;
     for (size_t r = rows; r-- > 0;) {
       pending.value[n] = v(first_key + r);
       y[n] = dots[r];
       lengths[n] = squares[r];
-      if (has_terms_) own[n] = terms[r];
-      n += !threshold_ || !(dots[r] <= 0.0f) ? 1 : 0;
+      if constexpr (Rule::kPairTerms) pair_terms[n] = terms[r];
+      n += !Rule::kInfo.drops_keys || !(dots[r] <= 0.0f) ? 1 : 0;
     }
     pending.n = n;
     if (n == 0) return;
     const size_t padded = RoundUp(n, kLanes);
-    for (size_t i = n; i < padded; ++i) y[i] = lengths[i] = own[i] = 1.0f;
-    const VF scale = hn::Set(df, scale2);
+    for (size_t i = n; i < padded; ++i) y[i] = lengths[i] = pair_terms[i] = 1.0f;
+    const VF scale = hn::Set(df, to_log2);
     const VF mean = hn::Set(df, 1.0f / static_cast<float>(shape_.width));
     const VF norm_eps = hn::Set(df, options_.norm_eps);
-    const VF gate = hn::Set(df, gate2);
+    const VF gate = hn::Set(df, gate_log2);
     const VF minus_inf = hn::Set(df, -std::numeric_limits<float>::infinity());
     VF max = hn::Set(df, kLowest);
     for (size_t i = 0; i < padded; i += kLanes) {
       VF s = hn::Mul(hn::Load(df, y + i), scale);
       if (options_.qk_norm) s = hn::Div(s, hn::Sqrt(hn::MulAdd(hn::Load(df, lengths + i), mean, norm_eps)));
-      if (has_terms_) s = hn::Add(s, hn::Load(df, own + i));
+      if constexpr (Rule::kPairTerms) s = hn::Add(s, hn::Load(df, pair_terms + i));
       const VF index = hn::Iota(df, static_cast<float>(i));
       const MF absent = hn::Ge(index, hn::Set(df, static_cast<float>(n)));
       const VF logit = hn::IfThenElse(absent, minus_inf, hn::MulAdd(index, gate, s));
       max = hn::Max(max, logit);
       hn::Store(logit, df, y + i);
     }
-    const float left_max = partial.max2 + static_cast<float>(n) * gate2;
+    const float left_max = partial.max_log2 + static_cast<float>(n) * gate_log2;
     if (!scoring_.bounded) {
       const float block_max = hn::GetLane(hn::MaxOfLanes(df, max));
-      partial.max2 = block_max >= left_max ? block_max : left_max;
+      partial.max_log2 = block_max >= left_max ? block_max : left_max;
     }
-    pending.decay = std::exp2(left_max - partial.max2);
+    pending.decay = std::exp2(left_max - partial.max_log2);
     VF sum = hn::Zero(df);
     for (size_t i = 0; i < padded; i += kLanes) {
-      const VF p = Exp2(hn::Sub(hn::Load(df, y + i), hn::Set(df, partial.max2)));
+      const VF p = Exp2(hn::Sub(hn::Load(df, y + i), hn::Set(df, partial.max_log2)));
       sum = hn::Add(sum, p);
       hn::Store(p, df, y + i);
     }
@@ -367,56 +360,58 @@ class Decode {
   }
 
   // left + right, in place: every key of `left` lies right->count kept keys further away than it knew.
-  void Join(const Partial& left, float gate2, Partial& right) const {
+  void Join(const Partial& left, float gate_log2, Partial& right) const {
     if (left.count == 0.0f) return;
-    const float left_max = left.max2 + right.count * gate2;
-    if (right.count == 0.0f || left_max > right.max2) {
-      Shrink(right.count == 0.0f ? 1.0f : std::exp2(right.max2 - left_max), right);
-      right.max2 = left_max;
+    const float left_max = left.max_log2 + right.count * gate_log2;
+    if (right.count == 0.0f || left_max > right.max_log2) {
+      Shrink(right.count == 0.0f ? 1.0f : std::exp2(right.max_log2 - left_max), right);
+      right.max_log2 = left_max;
     }
     right.count += left.count;
-    if (left_max - right.max2 < kZeroBelow2) return;  // as Exp2 does
-    const float by = std::exp2(left_max - right.max2);
+    if (left_max - right.max_log2 < kZeroBelowLog2) return;  // as Exp2 does
+    const float by = std::exp2(left_max - right.max_log2);
     right.sum += by * left.sum;
     for (size_t c = 0; c < shape_.value_width; ++c) right.out[c] += by * left.out[c];
   }
 
-  // As NothingLeft in score-inl.h, for one query.
-  bool Negligible(const Partial& partial, float gate2, size_t keys_left) const {
-    if (!MayStop() || keys_left == 0 || !(partial.sum > 0.0f)) return keys_left == 0;
-    const float relative = scoring_.bound2 + partial.count * gate2 - partial.max2;
-    if (stop_eps_ < 0.0f) return relative < kZeroBelow2 - 1.0f;
-    const float many = std::min(static_cast<float>(keys_left), GeometricSum(gate2));
-    return std::exp2(relative) * many <= stop_eps_ * partial.sum;
+  // Says whether the unseen keys are negligible to one query.
+  bool IsNegligible(const Partial& partial, float gate_log2, size_t keys_left) const {
+    if (keys_left == 0) return true;
+    if (!may_stop_) return false;
+    const hn::CappedTag<float, 1> d1;
+    const float relative_log2 = scoring_.bound_log2 + partial.count * gate_log2 - partial.max_log2;
+    return hn::AllTrue(d1, stop_.Negligible(d1, hn::Set(d1, relative_log2), hn::Set(d1, GeometricSum(gate_log2)),
+                                            hn::Set(d1, static_cast<float>(keys_left)), hn::Set(d1, partial.sum)));
   }
 
   const ForwardArgs<float>& args_;
   const AttentionShape& shape_;
   const AttentionOptions& options_;
   const Scoring scoring_;
-  const OwnTerms terms_;
-  const bool threshold_;
-  const bool has_terms_;
-  const float stop_eps_;
+  const StopTest stop_;
+  const typename Rule::Call call_;
+  const bool may_stop_;
   const size_t k_stride_, v_stride_;
 };
 
-void RunDecode(const ForwardArgs<float>& args, const AttentionOptions& options, Parallel& parallel) {
-  const Decode decode(args, options);
+template <class Rule>
+void DecodeOfRule(const ForwardArgs<float>& args, const AttentionOptions& options, Parallel& parallel) {
+  const Decode<Rule> decode(args, options);
+  using Joined = typename Decode<Rule>::Joined;
   const size_t per_batch = args.shape.heads;
   const size_t heads = args.shape.batch * per_batch;
   const size_t segments = decode.Segments();
   const auto sequentially = [&](size_t task, size_t /*worker*/) {
     const size_t batch = task / per_batch, head = task % per_batch;
-    Decode::Joined joined(decode, batch, head);
-    for (size_t s = 0; s < segments && !joined.Done(); ++s) joined.Add(s, decode.Segment(batch, head, s));
+    Joined joined(decode, batch, head);
+    for (size_t s = 0; s < segments && !joined.Done(); ++s) joined.Add(s, decode.ComputeSegment(batch, head, s));
     joined.Store();
   };
   if (heads >= parallel.Workers() || segments == 1) return parallel.Run(heads, sequentially);
 
   // Fewer heads than workers: segments in parallel, joined in the same order with the same stops. Where heads may stop,
   // they usually do in the first segment; only the rest is worth the workers.
-  std::vector<Decode::Joined> joined;
+  std::vector<Joined> joined;
   for (size_t task = 0; task < heads; ++task) joined.emplace_back(decode, task / per_batch, task % per_batch);
   std::vector<std::vector<Partial>> parts(heads * segments);
   const auto compute = [&](size_t first, size_t last) {
@@ -424,7 +419,7 @@ void RunDecode(const ForwardArgs<float>& args, const AttentionOptions& options, 
       const size_t head = task % heads;
       const size_t segment = first + task / heads;
       if (!joined[head].Done()) {
-        parts[head * segments + segment] = decode.Segment(head / per_batch, head % per_batch, segment);
+        parts[head * segments + segment] = decode.ComputeSegment(head / per_batch, head % per_batch, segment);
       }
     });
     for (size_t head = 0; head < heads; ++head) {
@@ -434,7 +429,14 @@ void RunDecode(const ForwardArgs<float>& args, const AttentionOptions& options, 
   const size_t tried = decode.MayStop() ? 1 : segments;
   compute(0, tried);
   compute(tried, segments);
-  for (const Decode::Joined& each : joined) each.Store();
+  for (const Joined& each : joined) each.Store();
+}
+
+void DecodeOfTarget(const ForwardArgs<float>& args, const AttentionOptions& options, Parallel& parallel) {
+  DispatchRule(options.rule, [&](auto* rule) {
+    using Rule = std::remove_pointer_t<decltype(rule)>;
+    if constexpr (Rule::kInfo.joins) DecodeOfRule<Rule>(args, options, parallel);
+  });
 }
 
 }  // namespace HWY_NAMESPACE
@@ -443,22 +445,10 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace tra {
-HWY_EXPORT(RunDecode);
+HWY_EXPORT(DecodeOfTarget);
 
-void AttentionDecode(const ForwardArgs<float>& args, const AttentionOptions& options, Parallel& parallel) {
-  CheckProblem(args.shape, options);
-  if (options.dropout_on != DropoutOn::kNone && options.dropout_p > 0.0f) {
-    throw std::invalid_argument("decode has no dropout: set dropout_p to 0");
-  }
-  if (args.log2_sum != nullptr || args.first_key != nullptr) {
-    throw std::invalid_argument("decode has no backward: leave log2_sum and first_key null");
-  }
-  if (args.shape.batch * args.shape.heads * args.shape.queries == 0) return;
-  constexpr size_t kFewQueries = 8;  // beyond that reading keys once for a tile of queries pays more
-  // A position of kContextual depends on every key up to it, so segments cannot be computed apart.
-  if (args.shape.queries > kFewQueries || options.rule == ScoreRule::kContextual)
-    return AttentionForward(args, options, parallel);
-  HWY_DYNAMIC_DISPATCH(RunDecode)(args, options, parallel);
+void RunDecode(const ForwardArgs<float>& args, const AttentionOptions& options, Parallel& parallel) {
+  HWY_DYNAMIC_DISPATCH(DecodeOfTarget)(args, options, parallel);
 }
 
 }  // namespace tra

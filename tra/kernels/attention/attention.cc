@@ -1,0 +1,76 @@
+// What a caller reaches: the checks of a problem, and the way to the kernels.
+#include "tra/kernels/attention.h"
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "tra/kernels/attention/key_length_bound.h"
+#include "tra/kernels/attention/passes.h"
+#include "tra/kernels/attention/rules.h"
+
+namespace tra {
+
+void CheckProblem(const AttentionShape& shape, const AttentionOptions& options) {
+  const auto text = [](size_t n) { return std::to_string(n); };
+  if (shape.width == 0 || shape.width > kMaxHeadWidth || shape.value_width == 0 || shape.value_width > kMaxHeadWidth) {
+    throw std::invalid_argument("attention: head widths must be 1.." + text(kMaxHeadWidth) + ", got q and k " +
+                                text(shape.width) + ", v " + text(shape.value_width) + "; use more heads");
+  }
+  if (shape.queries > shape.keys) {
+    throw std::invalid_argument(
+        "attention: " + text(shape.queries) + " queries but only " + text(shape.keys) +
+        " keys; the queries are the last positions of the keys, so pass the keys of all of them");
+  }
+  if (shape.keys > (size_t{1} << 24)) {
+    throw std::invalid_argument("attention: " + text(shape.keys) + " keys; counts are exact only up to 2^24");
+  }
+  const RuleInfo& rule = InfoOf(options.rule);
+  if (rule.max_table > 0 && (shape.table == 0 || shape.table > rule.max_table)) {
+    throw std::invalid_argument("attention: the last dimension of " + std::string(rule.input) + " must be " +
+                                (rule.max_table == kAnyTable ? "at least 1" : "1.." + text(rule.max_table)) + ", got " +
+                                text(shape.table));
+  }
+  if (options.dropout_on == DropoutOn::kLogits && options.dropout_p > 0.0f && !rule.takes_logit_dropout) {
+    throw std::invalid_argument("attention: this rule has no dropout on logits; use dropout on weights");
+  }
+  if (!(options.dropout_p >= 0.0f && options.dropout_p < 1.0f)) {
+    throw std::invalid_argument("attention: dropout_p must be in [0, 1), got " + std::to_string(options.dropout_p));
+  }
+  if (!(options.stop_eps < 1.0f) || (options.stop_eps < 0.0f && options.stop_eps != kStopWhenExact)) {
+    throw std::invalid_argument("attention: stop_eps must be in [0, 1), or -1 to stop only where no bit changes; got " +
+                                std::to_string(options.stop_eps));
+  }
+  if (!(options.norm_eps > 0.0f)) {
+    throw std::invalid_argument("attention: norm_eps must be positive, or a zero row would be divided by zero; got " +
+                                std::to_string(options.norm_eps));
+  }
+}
+
+void AttentionForward(const ForwardArgs<float>& args, const AttentionOptions& options, Parallel& parallel) {
+  CheckProblem(args.shape, options);
+  if (args.shape.batch * args.shape.heads * args.shape.queries == 0) return;
+  const auto bound = KeyLengthBound::IfNeeded(args.shape, args.k, options, parallel);
+  RunForward(args, options, bound.get(), parallel);
+}
+
+void AttentionBackward(const BackwardArgs<float>& args, const AttentionOptions& options, Parallel& parallel) {
+  CheckProblem(args.shape, options);
+  RunBackward(args, options, parallel);
+}
+
+void AttentionDecode(const ForwardArgs<float>& args, const AttentionOptions& options, Parallel& parallel) {
+  CheckProblem(args.shape, options);
+  if (options.dropout_on != DropoutOn::kNone && options.dropout_p > 0.0f) {
+    throw std::invalid_argument("decode has no dropout: set dropout_p to 0");
+  }
+  if (args.log2_sum != nullptr || args.first_key != nullptr) {
+    throw std::invalid_argument("decode has no backward: leave log2_sum and first_key null");
+  }
+  if (args.shape.batch * args.shape.heads * args.shape.queries == 0) return;
+  constexpr size_t kFewQueries = 8;  // beyond that reading keys once for a tile of queries pays more
+  if (args.shape.queries > kFewQueries || !InfoOf(options.rule).joins) return AttentionForward(args, options, parallel);
+  RunDecode(args, options, parallel);
+}
+
+}  // namespace tra

@@ -1,0 +1,394 @@
+// Backward pass. A head's triangle of (query, key) pairs is cut into square chunks, walked diagonal by diagonal: in one
+// phase, chunk i of the queries meets chunk i - phase of the keys. No two tasks of a phase share a query or a key, so
+// none needs an atomic or a private copy of dK; every row adds its parts in the same order whatever the threads do; and
+// each query meets its keys from right to left, so its count of kept keys simply carries on from phase to phase.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "tra/kernels/attention.h"
+#include "tra/kernels/attention/layout.h"
+#include "tra/kernels/attention/passes.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "tra/kernels/attention/backward.cc"
+#include "hwy/foreach_target.h"
+// Must come after foreach_target.
+#include "hwy/highway.h"
+#include "tra/kernels/attention/dropout_bits-inl.h"
+#include "tra/kernels/attention/packing-inl.h"
+#include "tra/kernels/attention/products-inl.h"
+#include "tra/kernels/attention/rules-inl.h"
+#include "tra/kernels/attention/weigh-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tra {
+namespace HWY_NAMESPACE {
+
+static_assert(kKeyBlock % kTile == 0, "chunks must be made of the forward's tiles: they stopped together");
+
+// Returns the queries, and keys, to a chunk. Large chunks pack less often, small ones keep workers busy where heads are
+// few; the number of workers has no say, or the result would depend on it.
+inline size_t ChunkSize(const AttentionShape& shape) {
+  const size_t blocks = shape.batch * shape.heads >= 8 ? 6 : 2;
+  return kKeyBlock * std::clamp(DivideUp(shape.queries, kKeyBlock), size_t{1}, blocks);
+}
+
+// Which gradients a walk over the diagonals collects: see Rule::kNeedsTotals.
+enum class Collect : uint8_t { kTotals, kAll };
+
+template <class Rule>
+class Backward {
+ public:
+  Backward(const BackwardArgs<float>& args, const AttentionOptions& options)
+      : args_(args),
+        shape_(args.shape),
+        scoring_(args.shape, options),
+        dropout_(options, scoring_),
+        call_(args.shape, args.rule_input),
+        norm_{options.qk_norm, options.norm_eps},
+        k_stride_(PackedStride(shape_.width)),
+        v_stride_(PackedStride(shape_.value_width)),
+        past_(shape_.keys - shape_.queries),
+        chunk_size_(ChunkSize(shape_)),
+        delta_(shape_.batch * shape_.heads * shape_.queries),
+        carried_(kCarried * shape_.batch * shape_.heads * shape_.queries),
+        gradients_(shape_, chunk_size_, QueryChunks()) {}
+
+  // Buffers of one worker.
+  struct Scratch {
+    explicit Scratch(const Backward& b)
+        // DotTile rounds its rows up, from any start.
+        : keys(AllocateFloats((b.chunk_size_ + kDotRows) * b.k_stride_)),
+          values(AllocateFloats((b.chunk_size_ + kDotRows) * b.v_stride_)),
+          key_scales(AllocateFloats(b.chunk_size_)),
+          d_keys(AllocateFloats(b.chunk_size_ * b.k_stride_)),
+          d_values(AllocateFloats(b.chunk_size_ * b.v_stride_)),
+          q(AllocateFloats(kTileRows * b.k_stride_)),
+          d_out(AllocateFloats(kTileRows * b.v_stride_)),
+          q_t(AllocateFloats(b.k_stride_ * kTile)),
+          d_out_t(AllocateFloats(b.v_stride_ * kTile)),
+          d_q_t(AllocateFloats(b.k_stride_ * kTile)),
+          weights(AllocateFloats(kKeyBlock * kTile)),
+          d_scores(AllocateFloats(kKeyBlock * kTile)),
+          bits(b.dropout_.AllocateBits()),
+          ones(AllocateFloats(kTile)),
+          rows(AllocateFloats(kTileRows * std::max(b.k_stride_, Rule::InputStride(b.shape_)))),
+          tile(b.shape_),
+          block(b.shape_) {
+      std::fill_n(ones.get(), kTile, 1.0f);
+    }
+
+    Floats keys, values;      // [chunk_size_][stride]
+    Floats key_scales;        // [chunk_size_]
+    Floats d_keys, d_values;  // [chunk_size_][stride]
+    Floats q, d_out;          // [kTile][stride]
+    Floats q_t, d_out_t;      // [width][kTile]
+    Floats d_q_t;             // [width][kTile]
+    Floats weights;           // [kKeyBlock][kTile]: scores, then weights
+    Floats d_scores;          // [kKeyBlock][kTile]: dP, then dS
+    Floats bits;              // see DropoutDraws
+    Floats ones;              // [kTile]
+    Floats rows;              // [kTile][stride]
+    GradLanes lanes;
+    typename Rule::GradTile tile;
+    typename Rule::GradBlock block;
+    uint16_t list[kKeyBlock];
+    bool keys_finite = true, values_finite = true, queries_finite = true, d_out_finite = true;
+  };
+
+  // A walk's own numbers.
+  struct Walk {
+    Collect collect = Collect::kAll;
+    ChunkPlace place;
+  };
+
+  size_t QueryChunks() const { return DivideUp(shape_.queries, chunk_size_); }
+  size_t PastChunks() const { return DivideUp(past_, chunk_size_); }
+  size_t Phases() const { return QueryChunks() + PastChunks(); }
+  void EndPhase(size_t phase) { gradients_.EndPhase(phase); }
+  void StoreSharedGradients() const { gradients_.Store(args_.d_rule_input); }
+
+  // Computes a chunk of the queries against the chunk of keys `phase` to the left of the diagonal.
+  void ComputeChunk(size_t batch, size_t head, const Walk& walk, Scratch& scratch) {
+    const size_t chunk = walk.place.chunk, phase = walk.place.phase;
+    const ptrdiff_t key_chunk = static_cast<ptrdiff_t>(chunk) - static_cast<ptrdiff_t>(phase);
+    if (key_chunk < -static_cast<ptrdiff_t>(PastChunks())) return;
+    const ptrdiff_t start = static_cast<ptrdiff_t>(past_) + key_chunk * static_cast<ptrdiff_t>(chunk_size_);
+    const size_t first_key = static_cast<size_t>(std::max<ptrdiff_t>(start, 0));
+    const size_t last_key = std::min(static_cast<size_t>(start + static_cast<ptrdiff_t>(chunk_size_)), shape_.keys);
+    const bool first_visit = key_chunk >= 0 ? phase == 0 : chunk == 0;
+    const size_t first = chunk * chunk_size_;
+    const size_t last = std::min(first + chunk_size_, shape_.queries);
+
+    // Chunks that every tile stopped before are not visited at all, unless they must be zeroed.
+    size_t reached = last_key;
+    for (size_t i = first; i < last && !scoring_.HasTail(); i += kTile) {
+      reached = std::min(reached, FirstKey(batch, head, i));
+    }
+    const bool visit = scoring_.HasTail() || reached < last_key;
+    if (visit || first_visit || phase == 0) {
+      if (visit) PackKeys(batch, head, first_key, last_key, scratch);
+      std::memset(scratch.d_keys.get(), 0, chunk_size_ * k_stride_ * sizeof(float));
+      std::memset(scratch.d_values.get(), 0, chunk_size_ * v_stride_ * sizeof(float));
+      for (size_t i = first; i < last; i += kTile) {
+        TilePlace place;
+        place.batch = batch;
+        place.head = head;
+        place.first = i;
+        place.queries = std::min(kTile, last - i);
+        place.first_position = past_ + i;
+        ComputeTile(place, first_key, last_key, walk, scratch);
+      }
+      if (walk.collect == Collect::kAll) AddKeyGradients(batch, head, first_key, last_key, first_visit, scratch);
+    }
+    if (!norm_.on || walk.collect == Collect::kTotals) return;
+    // Rows whose gradient is now complete go back through QK-norm while they are in the cache.
+    if (chunk + 1 == QueryChunks()) {
+      for (size_t j = first_key; j < last_key; ++j) NormBackward(args_.k(batch, head, j), args_.d_k(batch, head, j));
+    }
+    if (key_chunk == -static_cast<ptrdiff_t>(PastChunks())) {
+      for (size_t i = first; i < last; ++i) NormBackward(args_.q(batch, head, i), args_.d_q(batch, head, i));
+    }
+  }
+
+ private:
+  void PackKeys(size_t batch, size_t head, size_t first_key, size_t last_key, Scratch& scratch) const {
+    scratch.keys_finite = PackRows(OfHead(args_.k, batch, head), first_key, last_key, shape_.width, k_stride_, norm_,
+                                   scratch.keys.get(), scratch.key_scales.get());
+    scratch.values_finite = PackRows(OfHead(args_.v, batch, head), first_key, last_key, shape_.value_width, v_stride_,
+                                     Norm(), scratch.values.get(), nullptr);
+  }
+
+  void AddKeyGradients(size_t batch, size_t head, size_t first_key, size_t last_key, bool overwrite,
+                       const Scratch& scratch) const {
+    for (size_t j = first_key; j < last_key; ++j) {
+      AddRow(scratch.d_keys.get() + (j - first_key) * k_stride_, shape_.width, static_cast<float>(kLn2), overwrite,
+             args_.d_k(batch, head, j));
+      AddRow(scratch.d_values.get() + (j - first_key) * v_stride_, shape_.value_width, 1.0f, overwrite,
+             args_.d_v(batch, head, j));
+    }
+  }
+
+  void NormBackward(const float* HWY_RESTRICT x, float* HWY_RESTRICT d_x) const {
+    const float r = NormScale(x, shape_.width, norm_);
+    // forward: y = x * r   so: dx = dy * r - x * r^2 * mean(x * dy * r); d_x is dy * r already
+    const float along = -r * r * DotRows(x, d_x, shape_.width) / static_cast<float>(shape_.width);
+    for (size_t c = 0; c < shape_.width; ++c) d_x[c] += x[c] * along;
+  }
+
+  size_t At(size_t batch, size_t head, size_t query) const {
+    return (batch * shape_.heads + head) * shape_.queries + query;
+  }
+  size_t FirstKey(size_t batch, size_t head, size_t query) const {
+    return static_cast<size_t>(args_.first_key[At(batch, head, query)]);
+  }
+
+  // Computes a tile of queries against the packed keys [first_key, last_key).
+  void ComputeTile(const TilePlace& place, size_t first_key, size_t last_key, const Walk& walk, Scratch& scratch) {
+    const bool first_phase = walk.place.phase == 0;
+    const size_t stop = FirstKey(place.batch, place.head, place.first);
+    const size_t visible = std::min(last_key, place.first_position + place.queries);
+    const size_t reached = std::max(first_key, stop);
+    const bool has_tail = scoring_.HasTail() && stop > first_key;
+    if (reached >= visible && !has_tail && !first_phase) return;
+    BeginTile(place, first_phase, scratch);
+
+    // Blocks start where the chunk does: the weights do not depend on how keys are blocked, nor does the mask.
+    for (size_t end = visible; end > reached;) {
+      const size_t begin = std::max(first_key + (end - 1 - first_key) / kKeyBlock * kKeyBlock, reached);
+      ComputeBlock(place, begin, end, first_key, walk, scratch);
+      end = begin;
+    }
+    if (has_tail) AddTail(place, first_key, std::min(stop, last_key), scratch);
+
+    for (size_t lane = 0; lane < place.queries; ++lane) {
+      scratch.tile.Keep(lane, carried_.data() + kCarried * At(place.batch, place.head, place.first + lane));
+    }
+    if (walk.collect == Collect::kTotals) return;
+    TransposeBack(scratch.d_q_t.get(), scratch.ones.get(), shape_.width, k_stride_, scratch.rows.get());
+    for (size_t lane = 0; lane < place.queries; ++lane) {
+      AddRow(scratch.rows.get() + lane * k_stride_, shape_.width, static_cast<float>(kLn2), first_phase,
+             args_.d_q(place.batch, place.head, place.first + lane));
+    }
+    scratch.tile.Store(args_.d_rule_input, place, first_phase, scratch.rows.get());
+  }
+
+  void BeginTile(const TilePlace& place, bool first_phase, Scratch& scratch) {
+    GradLanes& lanes = scratch.lanes;
+    scratch.queries_finite =
+        PackQueries(OfHead(args_.q, place.batch, place.head), place.first, place.queries, shape_.width, k_stride_,
+                    norm_, scratch.q.get(), scratch.q_t.get(), lanes.to_log2);
+    ScaleToLog2(scoring_, place.queries, lanes.to_log2);
+    scratch.d_out_finite =
+        PackQueries(OfHead(args_.d_out, place.batch, place.head), place.first, place.queries, shape_.value_width,
+                    v_stride_, Norm(), scratch.d_out.get(), scratch.d_out_t.get(), nullptr);
+    scratch.tile.Begin(call_, scoring_, place, scratch.rows.get());
+    // An absent query has no weight anywhere.
+    std::fill_n(lanes.log2_sum, kTile, std::numeric_limits<float>::infinity());
+    std::fill_n(lanes.delta, kTile, 0.0f);
+    for (size_t lane = 0; lane < place.queries; ++lane) {
+      const size_t query = place.first + lane, at = At(place.batch, place.head, query);
+      if (first_phase) {
+        delta_[at] = DotRows(args_.d_out(place.batch, place.head, query), args_.out(place.batch, place.head, query),
+                             shape_.value_width);
+      }
+      lanes.log2_sum[lane] = args_.log2_sum[at];
+      lanes.delta[lane] = delta_[at];
+      scratch.tile.Restore(lane, carried_.data() + kCarried * at, first_phase);
+    }
+    std::memset(scratch.d_q_t.get(), 0, k_stride_ * kTile * sizeof(float));
+  }
+
+  // Computes the keys [begin, end) of the chunk that starts at chunk_key.
+  void ComputeBlock(const TilePlace& place, size_t begin, size_t end, size_t chunk_key, const Walk& walk,
+                    Scratch& scratch) {
+    const size_t rows = end - begin;
+    const float* k = scratch.keys.get() + (begin - chunk_key) * k_stride_;
+    const float* v = scratch.values.get() + (begin - chunk_key) * v_stride_;
+    float* d_k = scratch.d_keys.get() + (begin - chunk_key) * k_stride_;
+    float* d_v = scratch.d_values.get() + (begin - chunk_key) * v_stride_;
+    float* weights = scratch.weights.get();
+    float* d_scores = scratch.d_scores.get();
+
+    DotTile(k, nullptr, rows, shape_.width, k_stride_, scratch.q_t.get(), weights);
+    KeyRows keys;
+    keys.first_key = begin;
+    keys.rows = rows;
+    keys.first_position = static_cast<ptrdiff_t>(place.first_position);
+    keys.drop_below = dropout_.DropBelow();
+    keys.scales = norm_.on ? scratch.key_scales.get() + (begin - chunk_key) : nullptr;
+    if constexpr (Rule::kInfo.drops_keys) {
+      SelectLiveRows(keys, weights, scratch.list);
+      if (keys.rows == 0) return;
+    }
+    scratch.block.Begin(call_, place, begin, rows);
+    scratch.block.BeginGrad(gradients_, place, walk.place, begin, rows);
+    keys.bits = dropout_.Draw(place.batch, place.head, place.first_position, begin, rows, scratch.bits);
+    // forward: out += p * v   so: dp = d_out . v, dv += p * d_out
+    DotTile(v, keys.list, keys.rows, shape_.value_width, v_stride_, scratch.d_out_t.get(), d_scores);
+    ComputeGradients(keys, walk, scratch);
+    scratch.block.EndGrad(gradients_, place, begin, rows);
+    if (walk.collect == Collect::kTotals) return;
+    OuterTile(weights, keys.rows, place.queries, scratch.d_out.get(), v_stride_, keys.list, shape_.value_width,
+              v_stride_, !scratch.d_out_finite, d_v);
+    // forward: s = q . k   so: dq += ds * k, dk += ds * q
+    AccumulateTile(k, keys.list, keys.rows, shape_.width, k_stride_, d_scores, scratch.ones.get(), !scratch.keys_finite,
+                   scratch.d_q_t.get());
+    OuterTile(d_scores, keys.rows, place.queries, scratch.q.get(), k_stride_, keys.list, shape_.width, k_stride_,
+              !scratch.queries_finite, d_k);
+  }
+
+  void ComputeGradients(const KeyRows& keys, const Walk& walk, Scratch& scratch) const {
+    float* weights = scratch.weights.get();
+    float* d_scores = scratch.d_scores.get();
+    if constexpr (Rule::kNeedsTotals) {
+      if (walk.collect == Collect::kTotals) {
+        return GradTile<Rule, typename Rule::TotalsWalk>(scoring_, keys, scratch.block, scratch.lanes, scratch.tile,
+                                                         weights, d_scores);
+      }
+    }
+    GradTile<Rule, typename Rule::GradWalk>(scoring_, keys, scratch.block, scratch.lanes, scratch.tile, weights,
+                                            d_scores);
+  }
+
+  // Adds what keys [begin, end) past the stop get: the kept ones whose logit was dropped to 0 have weight, and
+  // gradients for v only.
+  void AddTail(const TilePlace& place, size_t begin, size_t end, Scratch& scratch) const {
+    for (size_t block = begin; block < end; block += kKeyBlock) {
+      const size_t rows = std::min(kKeyBlock, end - block);
+      const uint32_t* bits = dropout_.Draw(place.batch, place.head, place.first_position, block, rows, scratch.bits);
+      const float* keys = scratch.keys.get() + (block - begin) * k_stride_;
+      ForEachDroppedKept(bits, dropout_.DropBelow(), rows, place.queries, scratch.q_t.get(), keys, shape_.width,
+                         k_stride_, [&](size_t r, size_t lane) {
+                           const float weight = std::exp2(-scratch.lanes.log2_sum[lane]);
+                           const float* d_out = scratch.d_out.get() + lane * v_stride_;
+                           float* d_v = scratch.d_values.get() + (block - begin + r) * v_stride_;
+                           for (size_t c = 0; c < shape_.value_width; ++c) d_v[c] += weight * d_out[c];
+                         });
+    }
+  }
+
+  static constexpr size_t kCarried = Rule::GradTile::kCarried;
+
+  const BackwardArgs<float>& args_;
+  const AttentionShape& shape_;
+  const Scoring scoring_;
+  const DropoutDraws dropout_;
+  const typename Rule::Call call_;
+  const Norm norm_;
+  const size_t k_stride_, v_stride_;
+  const size_t past_;           // keys before the first query
+  const size_t chunk_size_;     // queries, and keys, to a chunk
+  std::vector<float> delta_;    // [batch, head, query]: see GradLanes
+  std::vector<float> carried_;  // [batch, head, query][kCarried]: what the rule carries from phase to phase
+  typename Rule::Gradients gradients_;
+};
+
+// Zeroes the gradients of keys that no query looked at.
+inline void ZeroKeyGradients(const BackwardArgs<float>& args) {
+  for (size_t b = 0; b < args.shape.batch; ++b) {
+    for (size_t h = 0; h < args.shape.heads; ++h) {
+      for (size_t j = 0; j < args.shape.keys; ++j) {
+        std::fill_n(args.d_k(b, h, j), args.shape.width, 0.0f);
+        std::fill_n(args.d_v(b, h, j), args.shape.value_width, 0.0f);
+      }
+    }
+  }
+}
+
+template <class Rule>
+void BackwardOfRule(const BackwardArgs<float>& args, const AttentionOptions& options, Parallel& parallel) {
+  Backward<Rule> backward(args, options);
+  using Scratch = typename Backward<Rule>::Scratch;
+  const AttentionShape& shape = args.shape;
+  const size_t heads = shape.batch * shape.heads;
+  if (heads * shape.queries == 0) {
+    ZeroKeyGradients(args);
+    return backward.StoreSharedGradients();
+  }
+  std::vector<std::unique_ptr<Scratch>> scratch(parallel.Workers());
+  const auto collect = [&](Collect what) {
+    for (size_t phase = 0; phase < backward.Phases(); ++phase) {
+      // Chunk i has i + PastChunks() chunks of keys to its left.
+      const size_t past = backward.PastChunks();
+      const size_t first_chunk = phase > past ? phase - past : 0;
+      const size_t chunks = backward.QueryChunks() - first_chunk;
+      parallel.Run(heads * chunks, [&](size_t task, size_t worker) {
+        if (scratch[worker] == nullptr) scratch[worker] = std::make_unique<Scratch>(backward);
+        const size_t head = task % heads;
+        typename Backward<Rule>::Walk walk;
+        walk.collect = what;
+        walk.place.chunk = first_chunk + task / heads;
+        walk.place.phase = phase;
+        backward.ComputeChunk(head / shape.heads, head % shape.heads, walk, *scratch[worker]);
+      });
+      backward.EndPhase(phase);
+    }
+  };
+  if constexpr (Rule::kNeedsTotals) collect(Collect::kTotals);
+  collect(Collect::kAll);
+  backward.StoreSharedGradients();
+}
+
+void BackwardOfTarget(const BackwardArgs<float>& args, const AttentionOptions& options, Parallel& parallel) {
+  DispatchRule(options.rule,
+               [&](auto* rule) { BackwardOfRule<std::remove_pointer_t<decltype(rule)>>(args, options, parallel); });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tra
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tra {
+HWY_EXPORT(BackwardOfTarget);
+
+void RunBackward(const BackwardArgs<float>& args, const AttentionOptions& options, Parallel& parallel) {
+  HWY_DYNAMIC_DISPATCH(BackwardOfTarget)(args, options, parallel);
+}
+
+}  // namespace tra
+#endif  // HWY_ONCE

@@ -1,0 +1,268 @@
+// Forward pass. A task is a group of queries of one head; within it, keys go by from right to left in blocks that are
+// packed once and used by every tile of queries that has not stopped.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "tra/kernels/attention.h"
+#include "tra/kernels/attention/layout.h"
+#include "tra/kernels/attention/passes.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "tra/kernels/attention/forward.cc"
+#include "hwy/foreach_target.h"
+// Must come after foreach_target.
+#include "hwy/highway.h"
+#include "tra/kernels/attention/dropout_bits-inl.h"
+#include "tra/kernels/attention/packing-inl.h"
+#include "tra/kernels/attention/products-inl.h"
+#include "tra/kernels/attention/rules-inl.h"
+#include "tra/kernels/attention/stop-inl.h"
+#include "tra/kernels/attention/weigh-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tra {
+namespace HWY_NAMESPACE {
+
+constexpr size_t kMaxGroupTiles = 16;
+
+template <class Rule>
+class Forward {
+ public:
+  using Tile = QueryTile<Rule>;
+
+  Forward(const ForwardArgs<float>& args, const AttentionOptions& options, const KeyLengthBound* key_lengths)
+      : args_(args),
+        shape_(args.shape),
+        scoring_(args.shape, options),
+        stop_(scoring_),
+        dropout_(options, scoring_),
+        call_(args.shape, args.rule_input),
+        norm_{options.qk_norm, options.norm_eps},
+        key_lengths_(key_lengths),
+        k_stride_(PackedStride(shape_.width)),
+        v_stride_(PackedStride(shape_.value_width)),
+        past_(shape_.keys - shape_.queries) {}
+
+  // Buffers of one worker.
+  struct Scratch {
+    explicit Scratch(const Forward& forward)
+        : keys(AllocateFloats(kKeyBlock * forward.k_stride_)),
+          values(AllocateFloats(kKeyBlock * forward.v_stride_)),
+          key_scales(AllocateFloats(kKeyBlock)),
+          rows(AllocateFloats(kTileRows *
+                              std::max({forward.k_stride_, forward.v_stride_, Rule::InputStride(forward.shape_)}))),
+          scores(AllocateFloats(kKeyBlock * kTile)),
+          alpha(AllocateFloats(kTile)),
+          bits(forward.dropout_.AllocateBits()),
+          block(forward.shape_) {
+      std::fill_n(alpha.get(), kTile, 1.0f);
+    }
+
+    Floats keys, values;  // [kKeyBlock][stride]
+    Floats key_scales;    // [kKeyBlock]
+    Floats rows;          // [kTile][stride], queries on their way in and out
+    Floats scores;        // [kKeyBlock][kTile]
+    Floats alpha;         // [kTile]
+    Floats bits;          // see DropoutDraws
+    typename Rule::Block block;
+    std::vector<Tile> tiles;
+    uint16_t list[kKeyBlock];
+    bool values_finite = true;
+  };
+
+  // Computes the queries [first, last) of a head.
+  void ComputeGroup(size_t batch, size_t head, size_t first, size_t last, Scratch& scratch) const {
+    const size_t tiles = DivideUp(last - first, kTile);
+    while (scratch.tiles.size() < tiles) scratch.tiles.emplace_back(shape_);
+    for (size_t t = 0; t < tiles; ++t) {
+      TilePlace place;
+      place.batch = batch;
+      place.head = head;
+      place.first = first + t * kTile;
+      place.queries = std::min(kTile, last - place.first);
+      place.first_position = past_ + place.first;
+      BeginTile(place, scratch, scratch.tiles[t]);
+    }
+
+    const HeadRows<const float> k = OfHead(args_.k, batch, head);
+    const HeadRows<const float> v = OfHead(args_.v, batch, head);
+    const size_t visible = past_ + last;  // keys before this one
+    for (size_t block_end = visible; block_end > 0;) {
+      const size_t first_key = (block_end - 1) / kKeyBlock * kKeyBlock;
+      bool all_stopped = true;
+      for (size_t t = 0; t < tiles; ++t) all_stopped &= scratch.tiles[t].stopped && !scoring_.HasTail();
+      if (all_stopped) break;
+      PackRows(k, first_key, block_end, shape_.width, k_stride_, norm_, scratch.keys.get(), scratch.key_scales.get());
+      scratch.values_finite =
+          PackRows(v, first_key, block_end, shape_.value_width, v_stride_, Norm(), scratch.values.get(), nullptr);
+      for (size_t t = 0; t < tiles; ++t) {
+        Tile& tile = scratch.tiles[t];
+        const size_t end = std::min(block_end, tile.place.first_position + tile.place.queries);
+        if (end <= first_key) continue;
+        if (!tile.stopped) {
+          ComputeBlock(first_key, end - first_key, tile, scratch);
+        } else if (scoring_.HasTail()) {
+          AddTailBlock(first_key, end - first_key, tile, scratch);
+        }
+      }
+      block_end = first_key;
+    }
+    for (size_t t = 0; t < tiles; ++t) FinishTile(scratch, scratch.tiles[t]);
+  }
+
+ private:
+  void BeginTile(const TilePlace& place, Scratch& scratch, Tile& tile) const {
+    tile.place = place;
+    tile.stopped = false;
+    tile.first_key = 0;
+    std::memset(tile.o_t.get(), 0, RoundUp(shape_.value_width, kDotRows) * kTile * sizeof(float));
+    PackQueries(OfHead(args_.q, place.batch, place.head), place.first, place.queries, shape_.width, k_stride_, norm_,
+                scratch.rows.get(), tile.q_t.get(), tile.lanes.to_log2);
+    ScaleToLog2(scoring_, place.queries, tile.lanes.to_log2);
+    std::fill_n(tile.lanes.max_log2, kTile, scoring_.bounded ? scoring_.bound_log2 : kLowest);
+    std::fill_n(tile.lanes.sum, kTile, 0.0f);
+    for (size_t lane = 0; lane < kTile; ++lane) {
+      // Cauchy-Schwarz where QK-norm does not bound the scores; see KeyLengthBound.
+      tile.query_bound_log2[lane] = key_lengths_ == nullptr
+                                        ? scoring_.bound_log2
+                                        : std::sqrt(SumOfSquares(scratch.rows.get() + lane * k_stride_, shape_.width)) *
+                                              scoring_.to_log2 * static_cast<float>(Scoring::kInflate);
+    }
+    tile.rule.Begin(call_, scoring_, place, scratch.rows.get());
+  }
+
+  void ComputeBlock(size_t first_key, size_t rows, Tile& tile, Scratch& scratch) const {
+    const TilePlace& place = tile.place;
+    float* scores = scratch.scores.get();
+    DotTile(scratch.keys.get(), nullptr, rows, shape_.width, k_stride_, tile.q_t.get(), scores);
+    KeyRows keys;
+    keys.first_key = first_key;
+    keys.rows = rows;
+    keys.first_position = static_cast<ptrdiff_t>(place.first_position);
+    keys.drop_below = dropout_.DropBelow();
+    keys.scales = norm_.on ? scratch.key_scales.get() : nullptr;
+    if constexpr (Rule::kInfo.drops_keys) SelectLiveRows(keys, scores, scratch.list);
+    if (keys.rows > 0) {
+      scratch.block.Begin(call_, place, first_key, rows);
+      keys.bits = dropout_.Draw(place.batch, place.head, place.first_position, first_key, rows, scratch.bits);
+      WeighTile<Rule>(scoring_, keys, scratch.block, tile, scores, scratch.alpha.get());
+      AccumulateTile(scratch.values.get(), keys.list, keys.rows, shape_.value_width, v_stride_, scores,
+                     scratch.alpha.get(), !scratch.values_finite, tile.o_t.get());
+    }
+    if constexpr (Rule::kInfo.stops) {
+      if (first_key == 0 || scoring_.stop_eps == kStopNever) return;
+      const float longest_key = key_lengths_ == nullptr
+                                    ? 1.0f
+                                    : key_lengths_->LongestBefore(place.batch * shape_.heads + place.head, first_key);
+      tile.stopped = tile.rule.MayStop(stop_, scoring_, place, tile.query_bound_log2, longest_key, tile.lanes.max_log2,
+                                       tile.lanes.sum, first_key);
+      if (tile.stopped) tile.first_key = first_key;
+    }
+  }
+
+  // Adds the kept keys whose logit was dropped to 0, and nothing else.
+  void AddTailBlock(size_t first_key, size_t rows, Tile& tile, Scratch& scratch) const {
+    const TilePlace& place = tile.place;
+    const uint32_t* bits = dropout_.Draw(place.batch, place.head, place.first_position, first_key, rows, scratch.bits);
+    SoftmaxLanes& lanes = tile.lanes;
+    ForEachDroppedKept(bits, dropout_.DropBelow(), rows, place.queries, tile.q_t.get(), scratch.keys.get(),
+                       shape_.width, k_stride_, [&](size_t r, size_t lane) {
+                         float* o = tile.o_t.get() + lane;
+                         if (lanes.max_log2[lane] < 0.0f) {
+                           const float shrink = std::exp2(lanes.max_log2[lane]);
+                           for (size_t c = 0; c < shape_.value_width; ++c) o[c * kTile] *= shrink;
+                           lanes.sum[lane] *= shrink;
+                           lanes.max_log2[lane] = 0.0f;
+                         }
+                         const float weight = std::exp2(-lanes.max_log2[lane]);
+                         const float* value = scratch.values.get() + r * v_stride_;
+                         for (size_t c = 0; c < shape_.value_width; ++c) o[c * kTile] += weight * value[c];
+                         lanes.sum[lane] += weight;
+                       });
+  }
+
+  void FinishTile(Scratch& scratch, const Tile& tile) const {
+    const TilePlace& place = tile.place;
+    const SoftmaxLanes& lanes = tile.lanes;
+    HWY_ALIGN float scale[kTile];
+    for (size_t lane = 0; lane < kTile; ++lane) {
+      scale[lane] = lanes.sum[lane] == 0.0f ? 0.0f : 1.0f / lanes.sum[lane];  // a row that keeps nothing is zero
+    }
+    TransposeBack(tile.o_t.get(), scale, shape_.value_width, v_stride_, scratch.rows.get());
+    for (size_t lane = 0; lane < place.queries; ++lane) {
+      std::memcpy(args_.out(place.batch, place.head, place.first + lane), scratch.rows.get() + lane * v_stride_,
+                  shape_.value_width * sizeof(float));
+    }
+    const size_t at = (place.batch * shape_.heads + place.head) * shape_.queries + place.first;
+    for (size_t lane = 0; lane < place.queries && args_.log2_sum != nullptr; ++lane) {
+      args_.log2_sum[at + lane] = lanes.sum[lane] == 0.0f ? std::numeric_limits<float>::infinity()
+                                                          : lanes.max_log2[lane] + std::log2(lanes.sum[lane]);
+    }
+    if (args_.first_key != nullptr) {
+      std::fill_n(args_.first_key + at, place.queries, static_cast<int32_t>(tile.first_key));
+    }
+  }
+
+  const ForwardArgs<float>& args_;
+  const AttentionShape& shape_;
+  const Scoring scoring_;
+  const StopTest stop_;
+  const DropoutDraws dropout_;
+  const typename Rule::Call call_;
+  const Norm norm_;
+  const KeyLengthBound* key_lengths_;
+  const size_t k_stride_, v_stride_;
+  const size_t past_;  // keys before the first query
+};
+
+template <class Rule>
+void ForwardOfRule(const ForwardArgs<float>& args, const AttentionOptions& options, const KeyLengthBound* key_lengths,
+                   Parallel& parallel) {
+  const Forward<Rule> forward(args, options, key_lengths);
+  using Scratch = typename Forward<Rule>::Scratch;
+  const AttentionShape& shape = args.shape;
+  const size_t heads = shape.batch * shape.heads;
+  const size_t tiles = DivideUp(shape.queries, kTile);
+  // Large groups pack keys less often, small ones keep all workers busy. No tile depends on its group, so neither does
+  // the result.
+  size_t groups = DivideUp(tiles, kMaxGroupTiles);
+  while (heads * groups < 4 * parallel.Workers() && groups < tiles && parallel.Workers() > 1) ++groups;
+  const size_t group_tiles = DivideUp(tiles, groups);
+  groups = DivideUp(tiles, group_tiles);
+  std::vector<std::unique_ptr<Scratch>> scratch(parallel.Workers());
+  parallel.Run(heads * groups, [&](size_t task, size_t worker) {
+    if (scratch[worker] == nullptr) scratch[worker] = std::make_unique<Scratch>(forward);
+    // The last queries see the most keys: longest tasks first.
+    const size_t group = groups - 1 - task / heads;
+    const size_t head = task % heads;
+    const size_t first = group * group_tiles * kTile;
+    forward.ComputeGroup(head / shape.heads, head % shape.heads, first,
+                         std::min(shape.queries, first + group_tiles * kTile), *scratch[worker]);
+  });
+}
+
+void ForwardOfTarget(const ForwardArgs<float>& args, const AttentionOptions& options, const KeyLengthBound* key_lengths,
+                     Parallel& parallel) {
+  DispatchRule(options.rule, [&](auto* rule) {
+    ForwardOfRule<std::remove_pointer_t<decltype(rule)>>(args, options, key_lengths, parallel);
+  });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tra
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tra {
+HWY_EXPORT(ForwardOfTarget);
+
+void RunForward(const ForwardArgs<float>& args, const AttentionOptions& options, const KeyLengthBound* key_lengths,
+                Parallel& parallel) {
+  HWY_DYNAMIC_DISPATCH(ForwardOfTarget)(args, options, key_lengths, parallel);
+}
+
+}  // namespace tra
+#endif  // HWY_ONCE

@@ -1,0 +1,30 @@
+// A bound on the lengths of keys. Without QK-norm nothing bounds the scores but |q| * |k|, so the early stop needs to
+// know how long the longest key still to come is.
+#ifndef TRA_KERNELS_ATTENTION_KEY_LENGTH_BOUND_H_
+#define TRA_KERNELS_ATTENTION_KEY_LENGTH_BOUND_H_
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "tra/kernels/attention.h"
+
+namespace tra {
+
+class KeyLengthBound {
+ public:
+  // Returns null where the stop is off or QK-norm bounds the scores.
+  static std::unique_ptr<KeyLengthBound> IfNeeded(const AttentionShape& shape, const Rows<const float>& k,
+                                                  const AttentionOptions& options, Parallel& parallel);
+
+  // Returns the largest |k| of the keys before `first_key`, a multiple of kKeyBlock above 0.
+  float LongestBefore(size_t head_index, size_t first_key) const;
+
+ private:
+  size_t blocks_ = 0;
+  std::vector<float> longest_;  // [head][block], of this block and all before it
+};
+
+}  // namespace tra
+
+#endif  // TRA_KERNELS_ATTENTION_KEY_LENGTH_BOUND_H_

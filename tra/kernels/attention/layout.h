@@ -1,0 +1,40 @@
+// How attention's operands lie in memory, for every SIMD target.
+#ifndef TRA_KERNELS_ATTENTION_LAYOUT_H_
+#define TRA_KERNELS_ATTENTION_LAYOUT_H_
+
+#include <cstddef>
+
+#include "tra/kernels/attention.h"
+#include "tra/kernels/memory.h"
+
+namespace tra {
+
+// Keys are visited in blocks. A multiple of 4 and 8 (rows of a product), 6 (rows of OuterTile) and 8 (keys per Philox).
+constexpr size_t kKeyBlock = 96;
+
+struct Norm {
+  bool on = false;
+  float eps = 0.0f;
+};
+
+// The rows of one head.
+template <typename T>
+struct HeadRows {
+  T* data;
+  ptrdiff_t stride;
+
+  T* operator()(size_t row) const { return data + static_cast<ptrdiff_t>(row) * stride; }
+};
+
+template <typename T>
+HeadRows<T> OfHead(const Rows<T>& rows, size_t batch, size_t head) {
+  return {rows(batch, head, 0), rows.row_stride};
+}
+
+// Returns the floats from one packed row to the next: an odd number of cache lines, so that walking down a column
+// visits every set of the first-level cache and not one in four.
+constexpr size_t PackedStride(size_t width) { return (DivideUp(width, 16) | 1) * 16; }
+
+}  // namespace tra
+
+#endif  // TRA_KERNELS_ATTENTION_LAYOUT_H_

@@ -1,0 +1,187 @@
+// From a tile of scores to weights, and from gradients of weights to gradients of scores.
+#if defined(TRA_KERNELS_ATTENTION_WEIGH_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TRA_KERNELS_ATTENTION_WEIGH_INL_H_
+#undef TRA_KERNELS_ATTENTION_WEIGH_INL_H_
+#else
+#define TRA_KERNELS_ATTENTION_WEIGH_INL_H_
+#endif
+
+#include <cstddef>
+#include <limits>
+
+#include "tra/kernels/attention/query_tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tra {
+namespace HWY_NAMESPACE {
+
+template <class Rule, bool kDiagonal>
+HWY_INLINE MF Rejected(const KeyRows& keys, size_t r, VF s, VF lanes) {
+  if constexpr (Rule::kInfo.drops_keys && kDiagonal) {
+    return hn::Or(hn::Le(s, hn::Zero(DF())), keys.Future(r, lanes));
+  } else if constexpr (Rule::kInfo.drops_keys) {
+    return hn::Le(s, hn::Zero(DF()));  // not !(s > 0): NaN must stay
+  } else if constexpr (kDiagonal) {
+    return keys.Future(r, lanes);
+  } else {
+    return hn::Lt(lanes, hn::Zero(DF()));  // none
+  }
+}
+
+// Turns scores s into weights, relative to lanes.max_log2; alpha is what earlier sums must be multiplied by.
+template <class Rule, DropoutOn kDrop, bool kBounded>
+HWY_INLINE void WeighTileImpl(const Scoring& scoring, const KeyRows& keys, const typename Rule::Block& block,
+                              QueryTile<Rule>& tile, float* HWY_RESTRICT s, float* HWY_RESTRICT alpha) {
+  using Walk = typename Rule::Walk;
+  const DF df;
+  SoftmaxLanes& softmax = tile.lanes;
+  const VF keep_scale = hn::Set(df, scoring.keep_scale);
+  for (size_t v = 0; v < kVecs; ++v) {
+    const VF lanes = hn::Iota(df, static_cast<float>(v * kLanes));
+    const VF to_log2 = hn::Load(df, softmax.to_log2 + v * kLanes);
+    float* HWY_RESTRICT column = s + v * kLanes;
+    Walk walk(tile.rule, block, v);
+    VF sum = hn::Zero(df);
+    const auto weigh = [&](VF p, size_t r) HWY_ATTR {
+      sum = hn::Add(sum, p);
+      if constexpr (kDrop == DropoutOn::kWeights) {
+        p = hn::IfThenZeroElse(keys.DroppedOut(r, v), hn::Mul(p, keep_scale));
+      }
+      hn::Store(p, df, column + r * kTile);
+    };
+
+    const VF old_max = hn::Load(df, softmax.max_log2 + v * kLanes);
+    const VF minus_inf = hn::Set(df, -std::numeric_limits<float>::infinity());
+    VF max = old_max;
+    const VF offset = kBounded ? hn::Neg(old_max) : hn::Zero(df);
+    RightToLeft(keys, [&](size_t r, auto diagonal) HWY_ATTR {
+      const VF score = hn::Load(df, column + r * kTile);
+      VF y = walk.Logit(score, keys.Scale(r, to_log2), offset, keys, r);
+      if constexpr (kDrop == DropoutOn::kLogits) {
+        y = hn::IfThenZeroElse(keys.DroppedOut(r, v), hn::Mul(y, keep_scale));
+      }
+      if constexpr (Rule::kInfo.drops_keys || Walk::kEveryRow || decltype(diagonal)::value) {
+        const MF drop = Rejected<Rule, decltype(diagonal)::value>(keys, r, score, lanes);
+        walk.Next(drop);
+        if constexpr (kBounded) return weigh(Exp2Unless(drop, y), r);
+        y = hn::IfThenElse(drop, minus_inf, y);
+      } else if constexpr (kBounded) {
+        return weigh(Exp2(y), r);
+      }
+      max = hn::Max(max, y);
+      hn::Store(y, df, column + r * kTile);
+    });
+
+    VF old_sum = hn::Load(df, softmax.sum + v * kLanes);
+    if constexpr (!kBounded) {
+      const VF shrink = Exp2(hn::Sub(old_max, max));
+      for (size_t r = 0; r < keys.rows; ++r) weigh(Exp2(hn::Sub(hn::Load(df, column + r * kTile), max)), r);
+      old_sum = hn::Mul(old_sum, shrink);
+      hn::Store(max, df, softmax.max_log2 + v * kLanes);
+      hn::Store(shrink, df, alpha + v * kLanes);
+    }
+    hn::Store(hn::Add(old_sum, sum), df, softmax.sum + v * kLanes);
+    walk.Save(tile.rule, v);
+  }
+}
+
+template <class Rule>
+HWY_INLINE void WeighTile(const Scoring& scoring, const KeyRows& keys, const typename Rule::Block& block,
+                          QueryTile<Rule>& tile, float* s, float* alpha) {
+  if constexpr (Rule::kInfo.takes_logit_dropout) {
+    if (scoring.dropout == DropoutOn::kLogits) {
+      return WeighTileImpl<Rule, DropoutOn::kLogits, false>(scoring, keys, block, tile, s, alpha);
+    }
+  }
+  if constexpr (Rule::kInfo.bounded) {
+    if (scoring.bounded && scoring.dropout == DropoutOn::kNone) {
+      return WeighTileImpl<Rule, DropoutOn::kNone, true>(scoring, keys, block, tile, s, alpha);
+    }
+    if (scoring.bounded) {
+      return WeighTileImpl<Rule, DropoutOn::kWeights, true>(scoring, keys, block, tile, s, alpha);
+    }
+  }
+  if (scoring.dropout == DropoutOn::kNone) {
+    return WeighTileImpl<Rule, DropoutOn::kNone, false>(scoring, keys, block, tile, s, alpha);
+  }
+  WeighTileImpl<Rule, DropoutOn::kWeights, false>(scoring, keys, block, tile, s, alpha);
+}
+
+// What the backward knows of each query's softmax, and needs for its gradient
+//   dL = P o (dP - delta),  delta = rowsum(dP o P) = rowsum(dO o O).
+struct GradLanes {
+  HWY_ALIGN float to_log2[kTile];   // as in SoftmaxLanes
+  HWY_ALIGN float log2_sum[kTile];  // of the forward
+  HWY_ALIGN float delta[kTile];
+};
+
+// Turns scores s into weights P (as v was multiplied with them), and d_p = dO . V into the gradient of the dot
+// products, but for a factor of ln 2: logits here are in units of log2, their gradients are not.
+template <class Rule, class Walk, DropoutOn kDrop>
+HWY_INLINE void GradTileImpl(const Scoring& scoring, const KeyRows& keys, const typename Rule::GradBlock& block,
+                             const GradLanes& softmax, typename Rule::GradTile& tile, float* HWY_RESTRICT s,
+                             float* HWY_RESTRICT d_p) {
+  const DF df;
+  const VF keep_scale = hn::Set(df, scoring.keep_scale);
+  for (size_t v = 0; v < kVecs; ++v) {
+    const VF lanes = hn::Iota(df, static_cast<float>(v * kLanes));
+    const VF to_log2 = hn::Load(df, softmax.to_log2 + v * kLanes);
+    const VF minus_sum = hn::Neg(hn::Load(df, softmax.log2_sum + v * kLanes));
+    const VF delta = hn::Load(df, softmax.delta + v * kLanes);
+    Walk walk(tile, block, v);
+    RightToLeft(keys, [&](size_t r, auto diagonal) HWY_ATTR {
+      float* HWY_RESTRICT s_at = s + r * kTile + v * kLanes;
+      float* HWY_RESTRICT d_at = d_p + r * kTile + v * kLanes;
+      const VF score = hn::Load(df, s_at);
+      const VF scale = keys.Scale(r, to_log2);
+      VF d = hn::Load(df, d_at);
+      VF p;
+      if constexpr (kDrop == DropoutOn::kLogits) {
+        // forward: y = dropped ? 0 : logit * keep_scale   so: d_logit = dropped ? 0 : d_y * keep_scale
+        const MF dropped = keys.DroppedOut(r, v);
+        const VF logit = walk.Logit(score, scale, hn::Zero(df), keys, r);
+        p = Exp2(hn::Add(hn::IfThenZeroElse(dropped, hn::Mul(logit, keep_scale)), minus_sum));
+        d = hn::IfThenZeroElse(dropped, hn::Mul(hn::Mul(p, hn::Sub(d, delta)), keep_scale));
+      } else {
+        p = Exp2(walk.Logit(score, scale, minus_sum, keys, r));
+        if constexpr (kDrop == DropoutOn::kWeights) {
+          // forward: out += (dropped ? 0 : p * keep_scale) * v   so: d_p = dropped ? 0 : (d_out . v) * keep_scale
+          const MF dropped = keys.DroppedOut(r, v);
+          d = hn::Mul(p, hn::Sub(hn::IfThenZeroElse(dropped, hn::Mul(d, keep_scale)), delta));
+          p = hn::IfThenZeroElse(dropped, hn::Mul(p, keep_scale));
+        } else {
+          d = hn::Mul(p, hn::Sub(d, delta));  // dL = P o (dP - delta)
+        }
+      }
+      if constexpr (Rule::kInfo.drops_keys || Walk::kEveryRow || decltype(diagonal)::value) {
+        const MF drop = Rejected<Rule, decltype(diagonal)::value>(keys, r, score, lanes);
+        p = hn::IfThenZeroElse(drop, p);
+        d = walk.Grad(hn::IfThenZeroElse(drop, d), drop, keys, r);
+        walk.Next(drop);
+      }
+      hn::Store(p, df, s_at);
+      hn::Store(hn::Mul(d, scale), df, d_at);
+    });
+    walk.Save(tile, v);
+  }
+}
+
+template <class Rule, class Walk>
+HWY_INLINE void GradTile(const Scoring& scoring, const KeyRows& keys, const typename Rule::GradBlock& block,
+                         const GradLanes& softmax, typename Rule::GradTile& tile, float* s, float* d_p) {
+  if constexpr (Rule::kInfo.takes_logit_dropout) {
+    if (scoring.dropout == DropoutOn::kLogits) {
+      return GradTileImpl<Rule, Walk, DropoutOn::kLogits>(scoring, keys, block, softmax, tile, s, d_p);
+    }
+  }
+  if (scoring.dropout == DropoutOn::kNone) {
+    return GradTileImpl<Rule, Walk, DropoutOn::kNone>(scoring, keys, block, softmax, tile, s, d_p);
+  }
+  GradTileImpl<Rule, Walk, DropoutOn::kWeights>(scoring, keys, block, softmax, tile, s, d_p);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tra
+HWY_AFTER_NAMESPACE();
+
+#endif  // TRA_KERNELS_ATTENTION_WEIGH_INL_H_

@@ -1,0 +1,14 @@
+// What the kernel computes, as plain loops in float64.
+#ifndef TRA_KERNELS_SWIGLU_REFERENCE_H_
+#define TRA_KERNELS_SWIGLU_REFERENCE_H_
+
+#include "tra/kernels/swiglu.h"
+
+namespace tra {
+
+void SwiGluForwardReference(const SwiGluForwardArgs<double>& args);
+void SwiGluBackwardReference(const SwiGluBackwardArgs<double>& args);
+
+}  // namespace tra
+
+#endif  // TRA_KERNELS_SWIGLU_REFERENCE_H_
