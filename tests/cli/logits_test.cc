@@ -92,7 +92,7 @@ TEST(Logits, BadIdsSayWhatTheyMayBe) {
   std::string long_ids = "[0";
   for (int i = 1; i < 25; ++i) long_ids += ",0";
   expect(RunTra("logits " + ape, long_ids + "]"), 2, "there are 25 ids, but this ape model has positions for 24");
-  expect(RunTra("logits " + (directory / "none") + " --ids '[1]'"), 1, "is no run");
+  expect(RunTra("logits " + (directory / "none") + " --ids '[1]'"), 1, "is not the folder of a run");
 }
 
 TEST(Logits, HelpShowsAnExample) {

@@ -208,7 +208,7 @@ TEST_F(Training, WhatCannotBeDoneIsSaidAndNothingIsLost) {
   expect(RunTra("train " + At("none.toml")), 2, "cannot be opened; check the path");
   expect(RunTra(Command("c", "--set data.task=text")), 2, "--set data.corpus=FOLDER");
   expect(RunTra("train " + At("config.toml") + " --run /proc/nowhere"), 1, "choose another folder with --run");
-  expect(RunTra("eval " + At("nowhere")), 1, "is no run");
+  expect(RunTra("eval " + At("nowhere")), 1, "is not the folder of a run");
   EXPECT_TRUE(Outcome("a") == before);
 }
 

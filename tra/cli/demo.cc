@@ -11,7 +11,6 @@
 
 #include "tra/cli/commands.h"
 #include "tra/cli/demo_config.h"  // configs/demo.toml
-#include "tra/cli/loaded_run.h"
 #include "tra/cli/output.h"
 #include "tra/cli/progress.h"
 #include "tra/cli/run_jobs.h"
@@ -25,6 +24,8 @@
 #include "tra/report/tables.h"
 #include "tra/run/data.h"
 #include "tra/run/directory.h"
+#include "tra/run/files.h"
+#include "tra/run/loaded_run.h"
 #include "tra/tasks/task.h"
 
 namespace tra::cli {
@@ -119,7 +120,7 @@ void ScoreLonger(const std::vector<SweepRun>& runs) {
   for (const SweepRun& each : runs) {
     const std::string path = each.folder + "/" + kLongerFile;
     if (std::filesystem::exists(path)) continue;
-    const LoadedRun run = LoadRun(each.folder);
+    const LoadedRun run = LoadRun(each.folder, at::kCPU, PrintWarning);
     const RunData data(run.config);
     EvaluateOptions options;
     options.most = run.config.eval.quick_examples;
@@ -147,7 +148,7 @@ Table DemoTable(const std::vector<SweepRun>& runs) {
                                   [](const LineSpec& line) { return line.measure.task != "flipflop"; }),
                    spec.lines.end());
   spec.lines.push_back(SolvedLine("flipflop"));
-  return BuildTable(spec, ReadAll(runs, "results.json"), {});
+  return BuildTable(spec, ReadAll(runs, run_files::kResults), {});
 }
 
 void Report(const Request& request, const std::vector<SweepRun>& runs) {

@@ -8,11 +8,11 @@
 
 #include "tra/cli/commands.h"
 #include "tra/cli/device.h"
-#include "tra/cli/loaded_run.h"
 #include "tra/cli/output.h"
 #include "tra/cli/runtime.h"
 #include "tra/cli/task_options.h"
 #include "tra/eval/evaluate.h"
+#include "tra/run/loaded_run.h"
 
 namespace tra::cli {
 namespace {
@@ -44,7 +44,7 @@ void PrintRows(const std::vector<ResultRow>& rows, bool details, Output& out) {
 
 void RunEval(const Request& request) {
   SetUpComputing(request.threads);
-  const LoadedRun run = LoadRun(request.run, UseDevice(request.device));
+  const LoadedRun run = LoadRun(request.run, UseDevice(request.device), PrintWarning);
   const auto notice = [](const std::string& text) { std::cerr << "tra: " << text << "\n"; };
   const RunData data(run.config, notice);
   EvaluateOptions options;

@@ -14,11 +14,11 @@
 #include "tra/cli/commands.h"
 #include "tra/cli/device.h"
 #include "tra/cli/input.h"
-#include "tra/cli/loaded_run.h"
 #include "tra/cli/output.h"
 #include "tra/cli/runtime.h"
 #include "tra/cli/text_options.h"
 #include "tra/cli/vocabulary.h"
+#include "tra/run/loaded_run.h"
 
 namespace tra::cli {
 namespace {
@@ -103,7 +103,7 @@ void RunGenerate(const Request& request) {
     throw std::invalid_argument("without a temperature all continuations are the same; add --temperature 1");
   }
   SetUpComputing(request.threads);
-  const LoadedModel loaded = LoadRunOrFile(request.run, UseDevice(request.device));
+  const LoadedModel loaded = LoadRunOrFile(request.run, UseDevice(request.device), PrintWarning);
   const std::unique_ptr<Vocabulary> vocabulary = MakeVocabulary(loaded, request.tokenizer);
   const std::vector<int32_t> prompt = ReadPrompt(request, *vocabulary, loaded.model->config.vocabulary);
   const auto length = static_cast<int64_t>(prompt.size());

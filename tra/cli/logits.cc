@@ -13,9 +13,9 @@
 #include "tra/cli/commands.h"
 #include "tra/cli/device.h"
 #include "tra/cli/input.h"
-#include "tra/cli/loaded_run.h"
 #include "tra/cli/output.h"
 #include "tra/cli/runtime.h"
+#include "tra/run/loaded_run.h"
 
 namespace tra::cli {
 namespace {
@@ -67,7 +67,7 @@ void WriteArray(const at::Tensor& values, Output& out) {
 void RunLogits(const Request& request) {
   const IdRows ids = ParseIdRows(request.ids.empty() ? ReadInput("-") : Argument("--ids", request.ids));
   SetUpComputing(request.threads);
-  const LoadedModel loaded = LoadRunOrFile(request.run, UseDevice(request.device));
+  const LoadedModel loaded = LoadRunOrFile(request.run, UseDevice(request.device), PrintWarning);
   const ModelConfig& config = loaded.model->config;
   const c10::NoGradGuard no_grad;
   at::Tensor logits =

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <iostream>
 #include <stdexcept>
 #include <system_error>
 
@@ -47,6 +48,8 @@ void Output::Finish() {
   Flush();
   if (file_) file_->Commit();
 }
+
+void PrintWarning(const std::string& text) { std::cerr << "tra: " << text << "\n"; }
 
 void AddColorOption(CLI::App& command, std::string& color) {
   command.add_option("--color", color, "auto: on a terminal, unless NO_COLOR is set")

@@ -29,6 +29,9 @@ class Output {
   std::string buffer_;
 };
 
+// Writes a warning to standard error.
+void PrintWarning(const std::string& text);
+
 // Of standard output: "auto", "always" or "never". A string, since help would print an enum's default as raw bytes.
 void AddColorOption(CLI::App& command, std::string& color);
 bool UseColor(std::string_view color);  // auto: on a terminal, unless NO_COLOR is set

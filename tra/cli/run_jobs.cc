@@ -21,6 +21,7 @@
 #include "tra/cli/sweep_board.h"
 #include "tra/run/config.h"
 #include "tra/run/directory.h"
+#include "tra/run/files.h"
 
 namespace tra::cli {
 namespace {
@@ -119,7 +120,7 @@ std::string HowItEnded(int status) {
 
 // The trainer's own reason, or what is known of a run that did not get so far or could not say it.
 std::string WhyItFailed(const SweepJob& job, int status) {
-  std::string said = FirstLine(job.run->folder + "/FAILED");
+  std::string said = FirstLine(run_files::In(job.run->folder, run_files::kFailed));
   if (!said.empty()) return said;
   const std::string log = LogOf(*job.run), last = LastLine(log, job.log_begin);
   return HowItEnded(status) + (last.empty() ? "" : ": " + last) + " (log: " + log + ")";
@@ -197,7 +198,8 @@ class Runner {
 
   void Start(SweepJob& job) const {
     std::error_code none;
-    fs::remove(job.run->folder + "/FAILED", none);  // the reason of an earlier attempt is not this one's
+    fs::remove(run_files::In(job.run->folder, run_files::kFailed),
+               none);  // the reason of an earlier attempt is not this one's
     job.log_begin = SizeOf(LogOf(*job.run));
     job.pid = StartProcess(*job.run, with_);
     job.state = job.pid > 0 ? State::kRunning : State::kFailed;

@@ -9,6 +9,8 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "tra/run/files.h"
+
 namespace tra::cli {
 namespace {
 
@@ -55,7 +57,7 @@ std::string ScoresOf(const nlohmann::json& line) {
 
 // The last whole lines of metrics.jsonl with a loss and with scores, from its end.
 std::string LastStep(const SweepJob& job) {
-  std::ifstream file(job.run->folder + "/metrics.jsonl", std::ios::binary | std::ios::ate);
+  std::ifstream file(run_files::In(job.run->folder, run_files::kMetrics), std::ios::binary | std::ios::ate);
   if (!file) return "";
   const auto size = static_cast<int64_t>(file.tellg());
   const int64_t from = std::max<int64_t>(0, size - 16384);

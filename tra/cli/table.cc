@@ -14,6 +14,7 @@
 #include "tra/report/run_list.h"
 #include "tra/report/specs.h"
 #include "tra/report/tables.h"
+#include "tra/run/files.h"
 #include "tra/run/sweep.h"
 
 namespace tra::cli {
@@ -36,7 +37,7 @@ std::vector<RunResults> ReadAll(const std::vector<std::string>& paths) {
       files.push_back(path);
     } else if (fs::is_directory(path)) {
       for (const auto& each : fs::recursive_directory_iterator(path)) {
-        if (each.path().filename() == "results.json") files.push_back(each.path().string());
+        if (each.path().filename() == run_files::kResults) files.push_back(each.path().string());
       }
     } else {
       throw std::runtime_error(path + ": no such file or folder; check the path");

@@ -12,6 +12,7 @@
 #include "tra/cli/runtime.h"
 #include "tra/run/data.h"
 #include "tra/run/directory.h"
+#include "tra/run/files.h"
 #include "tra/train/trainer.h"
 
 namespace tra::cli {
@@ -28,7 +29,7 @@ int RunTraining(const Request& request) {
   // A run's folder stands for its configuration, and for the place to go on.
   const bool is_run = IsRun(request.config);
   const RunConfig config =
-      is_run ? ReadConfig(request.config + "/config.toml", request.set) : ReadConfig(request.config, request.set);
+      is_run ? ReadRunConfig(request.config, request.set) : ReadConfig(request.config, request.set);
   if (request.print) {
     std::cout << ConfigToml(config);
     return 0;
@@ -61,8 +62,8 @@ int RunTraining(const Request& request) {
     progress.Notice("stopped and saved; go on with: tra train " + path + " --resume");
     return kStoppedOnRequest;
   }
-  progress.Notice(std::string(ended == Ended::kTarget ? "target reached" : "done") + "; results in " + path +
-                  "/results.json");
+  progress.Notice(std::string(ended == Ended::kTarget ? "target reached" : "done") + "; results in " +
+                  run_files::In(path, run_files::kResults));
   return 0;
 }
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "tra/cli/loaded_run.h"
 #include "tra/cli/text_options.h"
+#include "tra/run/loaded_run.h"
 
 namespace tra::cli {
 

@@ -7,11 +7,12 @@
 #include <stdexcept>
 
 #include "tra/report/summary.h"
+#include "tra/run/files.h"
 
 namespace tra {
 
 Curve ReadCurve(const std::string& run, const std::string& metric) {
-  const std::string path = run + "/metrics.jsonl";
+  const std::string path = run_files::In(run, run_files::kMetrics);
   std::ifstream file(path);
   if (!file) throw std::runtime_error(path + ": cannot be read");
   std::map<double, double> values;

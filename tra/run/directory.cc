@@ -7,17 +7,12 @@
 
 #include "tra/base/atomic_file.h"
 #include "tra/run/environment.h"
+#include "tra/run/files.h"
 
 namespace tra {
-namespace {
 
 namespace fs = std::filesystem;
-
-constexpr char kConfig[] = "config.toml", kDone[] = "DONE", kFailed[] = "FAILED";
-
-std::string In(const std::string& path, const char* name) { return (fs::path(path) / name).string(); }
-
-}  // namespace
+using namespace run_files;  // NOLINT(google-build-using-namespace): the names of this file's subject
 
 void WriteWhole(const std::string& path, const std::string& text) {
   AtomicFile file(path);
@@ -29,12 +24,14 @@ bool IsRun(const std::string& path) { return fs::exists(In(path, kConfig)); }
 bool IsDone(const std::string& path) { return fs::exists(In(path, kDone)); }
 bool HasCheckpoints(const std::string& path) {
   std::error_code missing;
-  for (const auto& entry : fs::directory_iterator(In(path, "checkpoints"), missing)) {
+  for (const auto& entry : fs::directory_iterator(In(path, kCheckpoints), missing)) {
     if (entry.path().filename().string().front() != '.') return true;  // not one that a kill left half written
   }
   return false;
 }
-RunConfig ReadRunConfig(const std::string& path) { return ReadConfig(In(path, kConfig)); }
+RunConfig ReadRunConfig(const std::string& path, const std::vector<std::string>& set) {
+  return ReadConfig(In(path, kConfig), set);
+}
 
 std::string ConfigDifferences(const RunConfig& now, const RunConfig& before) {
   RunConfig a = now, b = before;
@@ -59,7 +56,7 @@ RunDirectory::RunDirectory(std::string path, const RunConfig& config, Start star
   if (error) {
     throw std::runtime_error(path_ + ": cannot be made: " + error.message() + "; choose another folder with --run");
   }
-  lock_ = std::make_unique<FileLock>(In(path_, "lock"), FileLock::Wait::kNo);
+  lock_ = std::make_unique<FileLock>(In(path_, kLock), FileLock::Wait::kNo);
   if (lock_->HeldByAnother()) {
     throw std::runtime_error(path_ + ": another process is training there; wait for it, or choose another with --run");
   }
@@ -78,7 +75,7 @@ RunDirectory::RunDirectory(std::string path, const RunConfig& config, Start star
                                   "; resume with the one it has (tra train " + path_ + " --resume), or start another");
     }
   } else {
-    WriteWhole(In(path_, "env.json"), EnvironmentJson(device));
+    WriteWhole(In(path_, kEnvironment), EnvironmentJson(device));
     WriteWhole(In(path_, kConfig), ConfigToml(config));
   }
   fs::remove(In(path_, kFailed), error);  // in a folder that can only be read there is nothing to do

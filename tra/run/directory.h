@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "tra/base/file_lock.h"
 #include "tra/run/config.h"
@@ -21,7 +22,7 @@ class RunDirectory {
   RunDirectory(std::string path, const RunConfig& config, Start start, const std::string& device = "cpu");
 
   const std::string& path() const { return path_; }
-  bool Locked() const { return lock_->Error() == 0; }  // false where the file system knows no locks
+  bool Locked() const { return lock_->Error() == 0; }  // false where the file system has no locks
   void Finish(const std::string& how);                 // writes DONE
   void Fail(const std::string& why);                   // writes FAILED, if it can
 
@@ -33,7 +34,7 @@ class RunDirectory {
 bool IsRun(const std::string& path);   // has a config.toml
 bool IsDone(const std::string& path);  // training ended as it should
 bool HasCheckpoints(const std::string& path);
-RunConfig ReadRunConfig(const std::string& path);
+RunConfig ReadRunConfig(const std::string& path, const std::vector<std::string>& set = {});
 
 // "train.lr (0.001, was 0.01)": what differs, for a message; empty if nothing does.
 std::string ConfigDifferences(const RunConfig& now, const RunConfig& before);

@@ -4,49 +4,20 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <charconv>
 #include <filesystem>
-#include <new>
-#include <nlohmann/json.hpp>
+#include <map>
 #include <stdexcept>
-#include <system_error>
 
-#include "tra/base/atomic_file.h"
-#include "tra/base/checksum.h"
-#include "tra/base/mapped_file.h"
 #include "tra/model/safetensors.h"
 #include "tra/model/weights.h"
+#include "tra/run/directory.h"
+#include "tra/run/files.h"
 
 namespace tra {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
-
-constexpr char kModel[] = "model.safetensors", kOptimizer[] = "optimizer.safetensors", kState[] = "state.json";
-constexpr char kPrefix[] = "step-";
-
-struct Found {
-  int64_t step;
-  fs::path path;
-};
-
-// Newest first.
-std::vector<Found> Checkpoints(const std::string& run) {
-  std::vector<Found> found;
-  std::error_code missing;
-  for (const auto& entry : fs::directory_iterator(fs::path(run) / "checkpoints", missing)) {
-    const std::string name = entry.path().filename().string();
-    int64_t step = -1;
-    if (name.rfind(kPrefix, 0) != 0) continue;
-    const char* const end = name.data() + name.size();
-    const auto [at, error] = std::from_chars(name.data() + sizeof(kPrefix) - 1, end, step);
-    if (error == std::errc() && at == end) found.push_back({step, entry.path()});
-  }
-  std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.step > b.step; });
-  return found;
-}
+using run_files::In;
 
 void SyncDirectory(const fs::path& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -54,8 +25,6 @@ void SyncDirectory(const fs::path& path) {
   fsync(fd);
   close(fd);
 }
-
-std::string FileSum(const fs::path& path) { return Sha256Hex(MappedFile(path.string()).Bytes()); }
 
 // Only tensors that are there: before its first step a parameter has none.
 std::map<std::string, at::Tensor> OptimizerTensors(const std::vector<std::string>& names, const AdamW& optimizer) {
@@ -93,114 +62,41 @@ void LoadOptimizer(const std::string& path, const std::vector<std::string>& name
   optimizer.LoadStates(states);
 }
 
-std::string StateSum(json state) {
-  state.erase("sha256");
-  return Sha256Hex(state.dump());
-}
-
-// Of a checkpoint whose state and `files` are as they were saved. Throws otherwise.
-Progress ReadSound(const Found& found, const std::vector<const char*>& files) {
-  const std::string path = (found.path / kState).string();
-  const json state = json::parse(MappedFile(path).Bytes());
-  const json& sums = state.at("sha256");
-  if (StateSum(state) != sums.at(kState).get<std::string>()) {
-    throw std::runtime_error(path + ": its SHA-256 is not the one it names");
-  }
-  Progress progress;
-  progress.step = state.at("step").get<int64_t>();
-  progress.target_hits = state.at("target_hits").get<int64_t>();
-  progress.loss_mean = state.at("loss_mean").get<double>();
-  progress.tokens = state.at("tokens").get<int64_t>();
-  progress.metrics_bytes = state.at("metrics_bytes").get<int64_t>();
-  progress.events_bytes = state.at("events_bytes").get<int64_t>();
-  if (progress.step != found.step) {
-    throw std::runtime_error(path + ": is of step " + std::to_string(progress.step) + ", its folder's name is not");
-  }
-  for (const char* file : files) {
-    if (FileSum(found.path / file) != sums.at(file).get<std::string>()) {
-      throw std::runtime_error((found.path / file).string() + ": its SHA-256 is not the one of state.json");
-    }
-  }
-  return progress;
-}
-
-struct Sound {
-  Found found;
-  Progress progress;
-  std::vector<Found> damaged;  // newer ones
-};
-
-std::optional<Sound> FindSound(const std::string& run, const std::vector<const char*>& files, const Warning& warning) {
-  std::vector<Found> damaged;
-  for (const Found& found : Checkpoints(run)) {
-    try {
-      const Progress progress = ReadSound(found, files);
-      return Sound{found, progress, damaged};
-    } catch (const std::bad_alloc&) {
-      throw;  // says nothing about the files
-    } catch (const std::exception& error) {
-      if (warning) warning("checkpoint " + found.path.string() + " is damaged and passed over: " + error.what());
-      damaged.push_back(found);
-    }
-  }
-  if (damaged.empty()) return std::nullopt;
-  throw std::runtime_error(run + ": all of its checkpoints are damaged; to begin again, move " + run +
-                           "/checkpoints away");
-}
-
 }  // namespace
 
 void SaveCheckpoint(const std::string& run, const Decoder& model, const std::vector<std::string>& names,
-                    const AdamW& optimizer, const Progress& progress, int64_t keep) {
-  const fs::path root = fs::path(run) / "checkpoints";
-  const fs::path target = root / (kPrefix + std::to_string(progress.step));
-  const fs::path aside = root / (".writing-" + std::to_string(progress.step));
+                    const AdamW& optimizer, const TrainingState& state, int64_t keep) {
+  const std::string target = CheckpointPath(run, state.step);
+  const fs::path root = fs::path(target).parent_path();
+  const std::string aside = (root / (".writing-" + std::to_string(state.step))).string();
   fs::remove_all(aside);  // of a process that was killed
   fs::create_directories(aside);
-  SaveModel(model, (aside / kModel).string());
-  WriteSafetensors((aside / kOptimizer).string(), OptimizerTensors(names, optimizer), {{"format", "tra-adamw"}});
-  json state = {
-      {"step", progress.step},     {"target_hits", progress.target_hits},     {"loss_mean", progress.loss_mean},
-      {"tokens", progress.tokens}, {"metrics_bytes", progress.metrics_bytes}, {"events_bytes", progress.events_bytes}};
-  const std::string sum = StateSum(state);
-  state["sha256"] = {{kModel, FileSum(aside / kModel)}, {kOptimizer, FileSum(aside / kOptimizer)}, {kState, sum}};
-  const std::string text = state.dump(2) + "\n";
-  AtomicFile file((aside / kState).string());
-  file.Write(text.data(), text.size());
-  file.Commit();
+  SaveModel(model, In(aside, run_files::kModel));
+  WriteSafetensors(In(aside, run_files::kOptimizer), OptimizerTensors(names, optimizer), {{"format", "tra-adamw"}});
+  WriteWhole(In(aside, run_files::kState), StateJson(state, aside));
   fs::remove_all(target);  // the same step again, after a resume
   fs::rename(aside, target);
   SyncDirectory(root);
-  const std::vector<Found> all = Checkpoints(run);
+  const std::vector<Checkpoint> all = ListCheckpoints(run);
   for (size_t i = static_cast<size_t>(keep); i < all.size(); ++i) fs::remove_all(all[i].path);
 }
 
-std::optional<Progress> LoadCheckpoint(const std::string& run, Decoder& model, const std::vector<std::string>& names,
-                                       AdamW& optimizer, const Warning& warning) {
-  const auto sound = FindSound(run, {kModel, kOptimizer}, warning);
+std::optional<TrainingState> LoadCheckpoint(const std::string& run, Decoder& model,
+                                            const std::vector<std::string>& names, AdamW& optimizer,
+                                            const Warning& warning) {
+  const auto sound = FindSoundCheckpoint(run, {run_files::kModel, run_files::kOptimizer}, warning);
   if (!sound) return std::nullopt;
-  const std::string model_path = (sound->found.path / kModel).string();
+  const std::string model_path = In(sound->checkpoint.path, run_files::kModel);
   LoadWeights(model, ReadSafetensors(model_path).tensors, model_path);
-  LoadOptimizer((sound->found.path / kOptimizer).string(), names, optimizer);
+  LoadOptimizer(In(sound->checkpoint.path, run_files::kOptimizer), names, optimizer);
   // Under their names they would be the newest, and the next ones saved the first to go.
-  for (const Found& each : sound->damaged) {
-    const fs::path aside = each.path.parent_path() / ("damaged-" + each.path.filename().string());
+  for (const Checkpoint& each : sound->damaged) {
+    const fs::path path = each.path;
+    const fs::path aside = path.parent_path() / ("damaged-" + path.filename().string());
     fs::remove_all(aside);
-    fs::rename(each.path, aside);
+    fs::rename(path, aside);
   }
-  return sound->progress;
-}
-
-std::optional<SoundCheckpoint> NewestSoundModel(const std::string& run, const Warning& warning) {
-  const auto sound = FindSound(run, {kModel}, warning);
-  if (!sound) return std::nullopt;
-  return SoundCheckpoint{sound->found.path.string(), sound->found.step};
-}
-
-std::optional<std::string> NewestCheckpoint(const std::string& run) {
-  const std::vector<Found> all = Checkpoints(run);
-  if (all.empty()) return std::nullopt;
-  return all.front().path.string();
+  return sound->state;
 }
 
 }  // namespace tra

@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "tra/run/files.h"
 #include "tra/train/events.h"
 
 namespace tra {
@@ -52,7 +53,8 @@ void AppendFile::Append(const std::string& bytes) {
 }
 
 Metrics::Metrics(const std::string& run, int64_t metrics_bytes, int64_t events_bytes)
-    : lines_(run + "/metrics.jsonl", metrics_bytes), events_(run + "/events.out.tfevents.0.tra", events_bytes) {
+    : lines_(run_files::In(run, run_files::kMetrics), metrics_bytes),
+      events_(run_files::In(run, run_files::kEvents), events_bytes) {
   if (events_.Bytes() == 0) events_.Append(EventsHead(WallTime()));
 }
 

@@ -14,6 +14,7 @@
 #include "tra/ops/adamw.h"
 #include "tra/ops/error_message.h"
 #include "tra/run/data.h"
+#include "tra/run/files.h"
 #include "tra/tasks/batch.h"
 #include "tra/text/windows.h"
 #include "tra/train/checkpoint.h"
@@ -30,7 +31,7 @@ struct Parameters {
   std::vector<std::string> names;
 };
 
-Parameters Group(const Decoder& model, const TrainConfig& config) {
+Parameters GroupParameters(const Decoder& model, const TrainConfig& config) {
   Parameters all;
   all.groups.resize(2);
   all.groups[0].weight_decay = config.weight_decay;
@@ -62,29 +63,29 @@ class Trainer {
         data_(config, hooks.notice),
         model_(MakeModelConfig(config, data_.Vocabulary(), data_.TrainLength(), data_.Longest()), config.train.seed,
                replicas.device()),
-        parameters_(Group(model_, config.train)),
+        parameters_(GroupParameters(model_, config.train)),
         optimizer_(parameters_.groups, OptimizerOptions(config.train)),
         spikes_(config.train.spike) {
     bool restored = false;
     replicas_.OnFirst([&] {
       const auto found = LoadCheckpoint(path_, model_, parameters_.names, optimizer_, hooks.warning);
       restored = found.has_value();
-      if (restored) progress_ = *found;
-      metrics_ = std::make_unique<Metrics>(path_, progress_.metrics_bytes, progress_.events_bytes);
+      if (restored) state_ = *found;
+      metrics_ = std::make_unique<Metrics>(path_, state_.metrics_bytes, state_.events_bytes);
     });
     replicas_.Watch(model_.parameters());
-    ShareProgress(restored);
+    ShareState(restored);
     model_.train();
     if (data_.IsText()) OpenTexts();
   }
 
   Ended Run() {
     const TrainConfig& train = config_.train;
-    resumed_at_ = progress_.step;
+    resumed_at_ = state_.step;
     started_ = interval_started_ = Clock::now();
-    while (progress_.step < train.steps && !TargetReached()) {
+    while (state_.step < train.steps && !TargetReached()) {
       Step();
-      const int64_t step = progress_.step;
+      const int64_t step = state_.step;
       if (train.eval_every > 0 && step % train.eval_every == 0) QuickEvaluation();
       const bool last = step == train.steps || TargetReached();
       if (step % train.checkpoint_every == 0 || last || stop_requested_) Save();
@@ -102,29 +103,31 @@ class Trainer {
     for (const std::string& split : TextSplits(config_)) EvalWindowCount(data_.Text(split).Size(), 1, 1);
   }
 
-  bool TargetReached() const { return config_.train.target > 0 && progress_.target_hits >= config_.train.target_evals; }
+  bool TargetReached() const { return config_.train.target > 0 && state_.target_hits >= config_.train.target_evals; }
 
   // Only the first process reads checkpoints: the others may be on machines that cannot see them.
-  void ShareProgress(bool restored) {
-    std::vector<double> values = {restored ? 1.0 : 0.0};
+  void ShareState(bool restored) {
+    struct {
+      double restored = 0, step = 0, target_hits = 0, loss_mean = 0, tokens = 0;
+    } shared;  // all but the first process add nothing
     if (replicas_.rank() == 0) {
-      const Progress& p = progress_;
-      values.insert(values.end(), {static_cast<double>(p.step), static_cast<double>(p.target_hits), p.loss_mean,
-                                   static_cast<double>(p.tokens)});
-    } else {
-      values.resize(5, 0.0);
+      shared.restored = restored ? 1 : 0;
+      shared.step = static_cast<double>(state_.step);
+      shared.target_hits = static_cast<double>(state_.target_hits);
+      shared.loss_mean = state_.loss_mean;
+      shared.tokens = static_cast<double>(state_.tokens);
     }
-    replicas_.Sum(values);
-    if (replicas_.size() == 1 || values[0] == 0) return;
-    progress_.step = static_cast<int64_t>(values[1]);
-    progress_.target_hits = static_cast<int64_t>(values[2]);
-    progress_.loss_mean = values[3];
-    progress_.tokens = static_cast<int64_t>(values[4]);
+    replicas_.SumFields(shared);
+    if (replicas_.size() == 1 || shared.restored == 0) return;
+    state_.step = static_cast<int64_t>(shared.step);
+    state_.target_hits = static_cast<int64_t>(shared.target_hits);
+    state_.loss_mean = shared.loss_mean;
+    state_.tokens = static_cast<int64_t>(shared.tokens);
     if (replicas_.rank() != 0) {
       std::vector<AdamW::State> states;
       for (const AdamW::Group& group : parameters_.groups) {
         for (const at::Tensor& each : group.parameters) {
-          states.push_back({progress_.step, at::zeros_like(each), at::zeros_like(each)});
+          states.push_back({state_.step, at::zeros_like(each), at::zeros_like(each)});
         }
       }
       optimizer_.LoadStates(states);
@@ -139,34 +142,34 @@ class Trainer {
 
   void Step() {
     const TrainConfig& train = config_.train;
-    const int64_t step = progress_.step;
+    const int64_t step = state_.step;
     BatchOptions options;
     options.part_positions = train.part_positions;
     const Replicas::Share share = replicas_.ShareOf(train.batch);
     const int64_t first = step * train.batch + share.first;
     Batch batch;
     if (share.count > 0) batch = MakeBatch(data_.Train(), static_cast<uint64_t>(first), share.count, options);
-    double loss = 0, correct = 0;
+    struct {
+      double loss = 0, correct = 0, answers = 0, symbols = 0, stop_requests = 0;
+    } sums;  // over the parts, then over the processes
     for (BatchPart& part : batch.parts) {
       // No number comes twice, so it stands for the step as well.
       const PartTensors view = ViewPart(part, train.seed, model_.Device());
       const CrossEntropySum sum = model_.Loss(view.tokens, view.targets, view.pass);
       if (&part == &batch.parts.back()) replicas_.BeginLastBackward();
       sum.loss.backward();
-      loss += sum.loss.item<double>();
-      correct += static_cast<double>(sum.correct);
+      sums.loss += sum.loss.item<double>();
+      sums.correct += static_cast<double>(sum.correct);
     }
     replicas_.FinishGradients();
-    const bool stop = hooks_.stop && hooks_.stop();
-    std::vector<double> sums = {loss, correct, static_cast<double>(batch.answers), static_cast<double>(batch.symbols),
-                                stop ? 1.0 : 0.0};
-    replicas_.Sum(sums);
-    const double answers = sums[2];
-    const auto symbols = static_cast<int64_t>(sums[3]);
-    loss = sums[0] / answers;
-    correct = sums[1];
-    stop_requested_ = sums[4] > 0;
-    double scale = 1.0 / answers;
+    sums.answers = static_cast<double>(batch.answers);
+    sums.symbols = static_cast<double>(batch.symbols);
+    sums.stop_requests = hooks_.stop && hooks_.stop() ? 1 : 0;
+    replicas_.SumFields(sums);
+    const auto symbols = static_cast<int64_t>(sums.symbols);
+    const double loss = sums.loss / sums.answers;
+    stop_requested_ = sums.stop_requests > 0;
+    double scale = 1.0 / sums.answers;
     const double norm = optimizer_.GradNorm() * scale;
     RequireFinite(loss, norm);
     if (train.clip > 0 && norm > train.clip) scale *= train.clip / norm;
@@ -174,36 +177,37 @@ class Trainer {
     optimizer_.Step(lr, scale);
     optimizer_.ZeroGrad();
 
-    ++progress_.step;
-    progress_.tokens += symbols;
+    ++state_.step;
+    state_.tokens += symbols;
     interval_tokens_ += symbols;
     WatchForSpikes(loss);
-    if (progress_.step % train.log_every == 0 || progress_.step == train.steps) {
-      Log(loss, correct / answers, lr, norm);
+    if (state_.step % train.log_every == 0 || state_.step == train.steps) {
+      Log(loss, sums.correct / sums.answers, lr, norm);
     }
   }
 
   // "; ...", for a message; the others leave it to the first process.
   std::string LastCheckpoint() const {
     if (replicas_.rank() != 0) return "";
-    const auto saved = NewestCheckpoint(path_);
-    return saved ? "; the last checkpoint before it is " + *saved : "; no checkpoint has been saved yet";
+    const std::vector<Checkpoint> saved = ListCheckpoints(path_);
+    return saved.empty() ? "; no checkpoint has been saved yet"
+                         : "; the last checkpoint before it is " + saved.front().path;
   }
 
   static constexpr char kRemedy[] = "; start another run with a lower train.lr, a longer train.warmup or train.clip=1";
 
   void RequireFinite(double loss, double norm) const {
     if (std::isfinite(loss) && std::isfinite(norm)) return;
-    throw std::runtime_error("step " + std::to_string(progress_.step + 1) + ": the loss is " + std::to_string(loss) +
+    throw std::runtime_error("step " + std::to_string(state_.step + 1) + ": the loss is " + std::to_string(loss) +
                              ", the norm of its gradient " + std::to_string(norm) + "; the weights are as before it" +
                              LastCheckpoint() + kRemedy);
   }
 
   void WatchForSpikes(double loss) {
-    const double mean = progress_.loss_mean;
-    const bool spike = spikes_.Notice(progress_.step, loss, progress_.loss_mean);
+    const double mean = state_.loss_mean;
+    const bool spike = spikes_.Notice(state_.step, loss, state_.loss_mean);
     if (!spike || !hooks_.warning || replicas_.rank() != 0) return;
-    hooks_.warning("step " + std::to_string(progress_.step) + ": the loss jumped to " + std::to_string(loss) +
+    hooks_.warning("step " + std::to_string(state_.step) + ": the loss jumped to " + std::to_string(loss) +
                    ", its mean was " + std::to_string(mean) + LastCheckpoint());
   }
 
@@ -212,21 +216,21 @@ class Trainer {
     const double interval = std::chrono::duration<double>(now - interval_started_).count();
     const double elapsed = std::chrono::duration<double>(now - started_).count();
     StepInfo info;
-    info.step = progress_.step;
+    info.step = state_.step;
     info.steps = config_.train.steps;
     info.loss = loss;
     info.accuracy = accuracy;
     info.lr = lr;
     info.grad_norm = norm;
     info.tokens_per_second = static_cast<double>(interval_tokens_) / interval;
-    info.seconds_left = elapsed / static_cast<double>(progress_.step - resumed_at_) *
-                        static_cast<double>(config_.train.steps - progress_.step);
+    info.seconds_left = elapsed / static_cast<double>(state_.step - resumed_at_) *
+                        static_cast<double>(config_.train.steps - state_.step);
     if (metrics_)
       metrics_->Write(info.step, {{"train/loss", loss},
                                   {"train/accuracy", accuracy},
                                   {"train/lr", lr},
                                   {"train/grad_norm", norm},
-                                  {"train/tokens", static_cast<double>(progress_.tokens)},
+                                  {"train/tokens", static_cast<double>(state_.tokens)},
                                   {"train/tokens_per_second", info.tokens_per_second}});
     interval_started_ = now;
     interval_tokens_ = 0;
@@ -241,8 +245,8 @@ class Trainer {
       if (row.window > 0) name += "/" + std::to_string(row.window);
       values.emplace_back(name + "/" + row.metric, row.value);
     }
-    if (metrics_) metrics_->Write(progress_.step, values);
-    if (hooks_.evaluated) hooks_.evaluated(progress_.step, rows);
+    if (metrics_) metrics_->Write(state_.step, values);
+    if (hooks_.evaluated) hooks_.evaluated(state_.step, rows);
   }
 
   // Processes share the work of an evaluation.
@@ -258,7 +262,7 @@ class Trainer {
     try {
       return Evaluate(model_, data_, config_, options);
     } catch (const NotFinite& error) {
-      throw std::runtime_error("after step " + std::to_string(progress_.step) + ": " + error.what() + LastCheckpoint() +
+      throw std::runtime_error("after step " + std::to_string(state_.step) + ": " + error.what() + LastCheckpoint() +
                                kRemedy);
     }
   }
@@ -274,7 +278,7 @@ class Trainer {
     const std::vector<ResultRow> rows = Scored(options);
     const auto worst = WorstExactMatch(rows);
     const bool hit = config_.train.target > 0 && worst && *worst >= config_.train.target;
-    progress_.target_hits = hit ? progress_.target_hits + 1 : 0;
+    state_.target_hits = hit ? state_.target_hits + 1 : 0;
     WriteRows(rows);
     interval_started_ += Clock::now() - began;  // not the trainer's time
   }
@@ -283,7 +287,7 @@ class Trainer {
   void RequireFiniteWeights() const {
     for (const auto& each : model_.named_parameters()) {
       if (at::isfinite(each.value()).all().item<bool>()) continue;
-      throw std::runtime_error("step " + std::to_string(progress_.step) + ": the weight " + each.key() +
+      throw std::runtime_error("step " + std::to_string(state_.step) + ": the weight " + each.key() +
                                " is no longer finite" + LastCheckpoint() + kRemedy);
     }
   }
@@ -291,15 +295,15 @@ class Trainer {
   void Save() {
     RequireFiniteWeights();
     replicas_.OnFirst([this] {
-      progress_.metrics_bytes = metrics_->MetricsBytes();
-      progress_.events_bytes = metrics_->EventsBytes();
-      SaveCheckpoint(path_, model_, parameters_.names, optimizer_, progress_, config_.train.keep);
+      state_.metrics_bytes = metrics_->MetricsBytes();
+      state_.events_bytes = metrics_->EventsBytes();
+      SaveCheckpoint(path_, model_, parameters_.names, optimizer_, state_, config_.train.keep);
     });
   }
 
   // False if it was stopped on request.
   bool EvaluateAtTheEnd() {
-    if (hooks_.notice) hooks_.notice("scoring the model of step " + std::to_string(progress_.step));
+    if (hooks_.notice) hooks_.notice("scoring the model of step " + std::to_string(state_.step));
     EvaluateOptions options = Shared();
     options.stop = hooks_.stop;
     std::vector<ResultRow> rows;
@@ -309,8 +313,9 @@ class Trainer {
       return false;
     }
     WriteRows(rows);
-    replicas_.OnFirst(
-        [&] { WriteResults(path_ + "/results.json", MakeResults(config_, data_, progress_.step, rows)); });
+    replicas_.OnFirst([&] {
+      WriteResults(run_files::In(path_, run_files::kResults), MakeResults(config_, data_, state_.step, rows));
+    });
     return true;
   }
 
@@ -323,7 +328,7 @@ class Trainer {
   Parameters parameters_;
   AdamW optimizer_;
   Spikes spikes_;
-  Progress progress_;
+  TrainingState state_;
   std::unique_ptr<Metrics> metrics_;  // of the first process only
   bool stop_requested_ = false;       // of any process
   int64_t resumed_at_ = 0, interval_tokens_ = 0;

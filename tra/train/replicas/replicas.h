@@ -30,9 +30,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace tra {
@@ -94,6 +96,16 @@ class Replicas {
 
   // Replaces values by their sums over the processes, the same to the last bit in each.
   void Sum(std::vector<double>& values);
+
+  // Does the same for a struct whose fields are all doubles.
+  template <typename Fields>
+  void SumFields(Fields& fields) {
+    static_assert(std::is_trivially_copyable_v<Fields> && sizeof(Fields) % sizeof(double) == 0, "doubles only");
+    std::vector<double> values(sizeof(Fields) / sizeof(double));
+    std::memcpy(values.data(), &fields, sizeof(Fields));
+    Sum(values);
+    std::memcpy(static_cast<void*>(&fields), values.data(), sizeof(Fields));
+  }
 
   // Copies rank 0's contents to all.
   void Broadcast(const std::vector<at::Tensor>& tensors);

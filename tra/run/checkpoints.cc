@@ -1,0 +1,107 @@
+#include "tra/run/checkpoints.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <system_error>
+
+#include "tra/base/checksum.h"
+#include "tra/base/mapped_file.h"
+#include "tra/run/files.h"
+
+namespace tra {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using run_files::In;
+
+constexpr char kPrefix[] = "step-";
+
+std::string FileSum(const std::string& path) { return Sha256Hex(MappedFile(path).Bytes()); }
+
+std::string StateSum(json state) {
+  state.erase("sha256");
+  return Sha256Hex(state.dump());
+}
+
+}  // namespace
+
+std::vector<Checkpoint> ListCheckpoints(const std::string& run) {
+  std::vector<Checkpoint> found;
+  std::error_code missing;
+  for (const auto& entry : fs::directory_iterator(In(run, run_files::kCheckpoints), missing)) {
+    const std::string name = entry.path().filename().string();
+    int64_t step = -1;
+    if (name.rfind(kPrefix, 0) != 0) continue;
+    const char* const end = name.data() + name.size();
+    const auto [at, error] = std::from_chars(name.data() + sizeof(kPrefix) - 1, end, step);
+    if (error == std::errc() && at == end) found.push_back({step, entry.path().string()});
+  }
+  std::sort(found.begin(), found.end(), [](const Checkpoint& a, const Checkpoint& b) { return a.step > b.step; });
+  return found;
+}
+
+std::string CheckpointPath(const std::string& run, int64_t step) {
+  return In(run, run_files::kCheckpoints) + "/" + kPrefix + std::to_string(step);
+}
+
+std::string StateJson(const TrainingState& training, const std::string& folder) {
+  json state = {
+      {"step", training.step},     {"target_hits", training.target_hits},     {"loss_mean", training.loss_mean},
+      {"tokens", training.tokens}, {"metrics_bytes", training.metrics_bytes}, {"events_bytes", training.events_bytes}};
+  const std::string sum = StateSum(state);
+  state["sha256"] = {{run_files::kModel, FileSum(In(folder, run_files::kModel))},
+                     {run_files::kOptimizer, FileSum(In(folder, run_files::kOptimizer))},
+                     {run_files::kState, sum}};
+  return state.dump(2) + "\n";
+}
+
+TrainingState ReadState(const Checkpoint& checkpoint, const std::vector<const char*>& files) {
+  const std::string path = In(checkpoint.path, run_files::kState);
+  const json state = json::parse(MappedFile(path).Bytes());
+  const json& sums = state.at("sha256");
+  if (StateSum(state) != sums.at(run_files::kState).get<std::string>()) {
+    throw std::runtime_error(path + ": its SHA-256 is not the one it names");
+  }
+  TrainingState training;
+  training.step = state.at("step").get<int64_t>();
+  training.target_hits = state.at("target_hits").get<int64_t>();
+  training.loss_mean = state.at("loss_mean").get<double>();
+  training.tokens = state.at("tokens").get<int64_t>();
+  training.metrics_bytes = state.at("metrics_bytes").get<int64_t>();
+  training.events_bytes = state.at("events_bytes").get<int64_t>();
+  if (training.step != checkpoint.step) {
+    throw std::runtime_error(path + ": is of step " + std::to_string(training.step) + ", its folder's name is not");
+  }
+  for (const char* file : files) {
+    if (FileSum(In(checkpoint.path, file)) != sums.at(file).get<std::string>()) {
+      throw std::runtime_error(In(checkpoint.path, file) + ": its SHA-256 is not the one of state.json");
+    }
+  }
+  return training;
+}
+
+std::optional<SoundCheckpoint> FindSoundCheckpoint(const std::string& run, const std::vector<const char*>& files,
+                                                   const Warning& warning) {
+  std::vector<Checkpoint> damaged;
+  for (const Checkpoint& each : ListCheckpoints(run)) {
+    try {
+      const TrainingState state = ReadState(each, files);
+      return SoundCheckpoint{each, state, damaged};
+    } catch (const std::bad_alloc&) {
+      throw;  // says nothing about the files
+    } catch (const std::exception& error) {
+      if (warning) warning("checkpoint " + each.path + " is damaged and passed over: " + error.what());
+      damaged.push_back(each);
+    }
+  }
+  if (damaged.empty()) return std::nullopt;
+  throw std::runtime_error(run + ": all of its checkpoints are damaged; to begin again, move " +
+                           In(run, run_files::kCheckpoints) + " away");
+}
+
+}  // namespace tra

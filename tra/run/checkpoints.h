@@ -1,0 +1,58 @@
+// Reading checkpoints: RUN/checkpoints/step-N/{model,optimizer}.safetensors and state.json. tra/train/checkpoint.h
+// writes them.
+//
+// A checkpoint appears under its name when all of it is on the disk. state.json has the SHA-256 of the other two files
+// and of itself, so that one that was damaged later is noticed, and the one before it is used.
+#ifndef TRA_RUN_CHECKPOINTS_H_
+#define TRA_RUN_CHECKPOINTS_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tra {
+
+// What a run has to remember beside weights and the optimiser's state.
+struct TrainingState {
+  int64_t step = 0;           // steps taken
+  int64_t target_hits = 0;    // quick evaluations in a row that reached the target
+  double loss_mean = 0.0;     // running mean of the loss, for spikes
+  int64_t tokens = 0;         // positions trained on
+  int64_t metrics_bytes = 0;  // of metrics.jsonl and of the TensorBoard events: what came later is cut off
+  int64_t events_bytes = 0;
+};
+
+struct Checkpoint {
+  int64_t step;
+  std::string path;  // of its folder
+};
+
+// Returns all checkpoints of a run by their names, the newest first.
+std::vector<Checkpoint> ListCheckpoints(const std::string& run);
+
+// Returns the path a checkpoint of this step has.
+std::string CheckpointPath(const std::string& run, int64_t step);
+
+// Returns state.json with the sums of a checkpoint's files in a folder, and reads it back. Reading checks the state and
+// the named `files`, and throws if they are not as they were saved.
+std::string StateJson(const TrainingState& state, const std::string& folder);
+TrainingState ReadState(const Checkpoint& checkpoint, const std::vector<const char*>& files);
+
+struct SoundCheckpoint {
+  Checkpoint checkpoint;
+  TrainingState state;
+  std::vector<Checkpoint> damaged;  // newer ones
+};
+
+using Warning = std::function<void(const std::string&)>;
+
+// Returns the newest checkpoint of which the named files are as they were saved, or nothing where there is none.
+// Damaged ones are reported to `warning`. Throws std::runtime_error if all are damaged.
+std::optional<SoundCheckpoint> FindSoundCheckpoint(const std::string& run, const std::vector<const char*>& files,
+                                                   const Warning& warning);
+
+}  // namespace tra
+
+#endif  // TRA_RUN_CHECKPOINTS_H_

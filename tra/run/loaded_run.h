@@ -1,0 +1,39 @@
+// A trained model, with what it was trained on where that is known.
+#ifndef TRA_RUN_LOADED_RUN_H_
+#define TRA_RUN_LOADED_RUN_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tra/model/decoder.h"
+#include "tra/run/checkpoints.h"
+#include "tra/run/config.h"
+
+namespace tra {
+
+struct LoadedRun {
+  RunConfig config;
+  std::shared_ptr<Decoder> model;
+  int64_t step = 0;
+};
+
+// Loads the model of a run's newest sound checkpoint; damaged ones are reported to `warning`. Throws std::runtime_error
+// that says what to do.
+LoadedRun LoadRun(const std::string& path, at::Device device, const Warning& warning);
+
+// A model of which there may be nothing but a file.
+struct LoadedModel {
+  std::shared_ptr<Decoder> model;
+  std::optional<RunConfig> config;  // of its run
+};
+
+// Loads the model of a run's folder as above, or of a file such as model.safetensors.
+LoadedModel LoadRunOrFile(const std::string& path, at::Device device, const Warning& warning);
+
+// Returns the most tokens of a sequence; nothing for a model that takes any length.
+std::optional<int64_t> LongestSequence(const ModelConfig& config);
+
+}  // namespace tra
+
+#endif  // TRA_RUN_LOADED_RUN_H_
