@@ -15,22 +15,18 @@ AttentionOptions Options(ScoreRule rule, bool qk_norm, DropoutOn dropout_on = Dr
   options.dropout_on = dropout_on;
   options.dropout_p = 0.2f;
   options.seed = 0x123456789abcdefu;
-  static constexpr int64_t kNumbers[] = {41, int64_t{1} << 33, 2, 2};  // no problem here has a larger batch
-  options.sequence_ids = kNumbers;
+  static constexpr int64_t kSequenceIds[] = {41, int64_t{1} << 33, 2, 2};  // no problem here has a larger batch
+  options.sequence_ids = kSequenceIds;
   return options;
 }
 
 std::vector<AttentionOptions> AllOptions() {
   std::vector<AttentionOptions> all;
   for (const bool qk_norm : {true, false}) {
-    for (const DropoutOn on : {DropoutOn::kNone, DropoutOn::kLogits, DropoutOn::kWeights}) {
-      all.push_back(Options(ScoreRule::kThreshold, qk_norm, on));
-    }
     for (const RuleInfo& info : kRules) {
-      const ScoreRule rule = info.rule;
-      if (rule == ScoreRule::kThreshold) continue;
-      all.push_back(Options(rule, qk_norm));
-      all.push_back(Options(rule, qk_norm, DropoutOn::kWeights));
+      all.push_back(Options(info.rule, qk_norm));
+      if (info.takes_logit_dropout) all.push_back(Options(info.rule, qk_norm, DropoutOn::kLogits));
+      all.push_back(Options(info.rule, qk_norm, DropoutOn::kWeights));
     }
   }
   return all;

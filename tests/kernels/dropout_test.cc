@@ -54,8 +54,8 @@ TEST(Dropout, KernelDropsTheDocumentedPlaces) {
   options.dropout_on = DropoutOn::kWeights;
   options.dropout_p = 0.25f;
   options.seed = 99;
-  const std::vector<int64_t> numbers = {8, int64_t{1} << 35};
-  options.sequence_ids = numbers.data();
+  const std::vector<int64_t> sequence_ids = {8, int64_t{1} << 35};
+  options.sequence_ids = sequence_ids.data();
   const std::vector<uint64_t> seeds = {SeedOf(99, 8), SeedOf(99, uint64_t{1} << 35)};
   Problem problem({2, 2, 101, 120, 8, 120}, options);
   problem.v.assign(problem.v.size(), 0);

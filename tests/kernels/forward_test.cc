@@ -239,11 +239,11 @@ TEST(NaN, ReachesTheRowsItBelongsToAndNoOther) {
       for (const double sign : {1.0, -1.0}) {
         infinite.k[50 * 16 + 3] = sign * std::numeric_limits<double>::infinity();
         EXPECT_EQ(nan_rows(infinite, infinite.Forward().out), from_50);
-        infinite.shape.queries = 1;
-        infinite.q.resize(16);
-        infinite.input.resize(1);
-        infinite.d_out.resize(16);
-        EXPECT_TRUE(std::isnan(MaxAbs(infinite.Decode().out)));
+        infinite.shape.queries = 3;
+        infinite.q.resize(3 * 16);
+        infinite.input.resize(3);
+        infinite.d_out.resize(3 * 16);
+        EXPECT_EQ(nan_rows(infinite, infinite.Decode().out), std::vector<size_t>({0, 1, 2}));
         infinite = clean;
       }
     }

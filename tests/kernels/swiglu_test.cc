@@ -146,17 +146,17 @@ TEST_P(SwiGluOnEveryTarget, ApplyDropoutMatchesReference) {
 
 // Sequences end within blocks of draws, within vectors and within tasks.
 TEST_P(SwiGluOnEveryTarget, SequencesMatchReference) {
-  const std::vector<int64_t> numbers = {7, 0, int64_t{1} << 40, 3, 3};
+  const std::vector<int64_t> sequence_ids = {7, 0, int64_t{1} << 40, 3, 3};
   for (const size_t size : {1, 15, 59, 128, 700, 20000}) {
     SCOPED_TRACE(::testing::Message() << "5 sequences of " << size);
-    const DropoutOptions options{0.3f, 11, numbers.size(), numbers.data()};
-    const Doubles x = Draw(numbers.size() * size, 1);
+    const DropoutOptions options{0.3f, 11, sequence_ids.size(), sequence_ids.data()};
+    const Doubles x = Draw(sequence_ids.size() * size, 1);
     Doubles want(x.size());
     ApplyDropoutReference(x.data(), x.size(), options, want.data());
     EXPECT_LT(MaxError(Drop(x, options), want), 2e-6);
 
-    Glu glu(numbers.size() * size, 3, 0.3f, numbers.size());
-    glu.dropout.sequence_ids = numbers.data();
+    Glu glu(sequence_ids.size() * size, 3, 0.3f, sequence_ids.size());
+    glu.dropout.sequence_ids = sequence_ids.data();
     const Outputs got = glu.Kernel(), reference = glu.Reference();
     EXPECT_LT(MaxError(got.out, reference.out), 5e-7 * (1 + MaxAbs(reference.out)));
     EXPECT_LT(MaxError(got.d_x, reference.d_x), 5e-7 * (1 + MaxAbs(reference.d_x)));
@@ -167,11 +167,11 @@ TRA_ON_EVERY_TARGET(SwiGluOnEveryTarget);
 
 // What is dropped of a sequence does not depend on what it is batched with.
 TEST(ElementDropout, FollowsTheNumberOfTheSequence) {
-  const std::vector<int64_t> numbers = {7, 2, 9};
+  const std::vector<int64_t> sequence_ids = {7, 2, 9};
   constexpr size_t kSize = 300;
-  const Doubles all = Drop(Doubles(3 * kSize, 1.0), {0.5f, 11, 3, numbers.data()});
+  const Doubles all = Drop(Doubles(3 * kSize, 1.0), {0.5f, 11, 3, sequence_ids.data()});
   for (size_t row = 0; row < 3; ++row) {
-    const Doubles one = Drop(Doubles(kSize, 1.0), {0.5f, 11, 1, &numbers[row]});
+    const Doubles one = Drop(Doubles(kSize, 1.0), {0.5f, 11, 1, &sequence_ids[row]});
     EXPECT_TRUE(std::equal(one.begin(), one.end(), all.begin() + static_cast<ptrdiff_t>(row * kSize))) << row;
   }
   EXPECT_FALSE(std::equal(all.begin(), all.begin() + kSize, all.begin() + kSize));

@@ -14,7 +14,7 @@ TEST_P(EveryTarget, MatchesReference) {
     const ScoreRule rule = info.rule;
     for (const bool qk_norm : {true, false}) {
       for (const DropoutOn on : {DropoutOn::kNone, DropoutOn::kLogits, DropoutOn::kWeights}) {
-        if (rule != ScoreRule::kThreshold && on == DropoutOn::kLogits) continue;
+        if (on == DropoutOn::kLogits && !info.takes_logit_dropout) continue;
         AttentionOptions options;
         options.rule = rule;
         options.qk_norm = qk_norm;

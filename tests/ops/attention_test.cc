@@ -57,12 +57,12 @@ TEST(Attention, KernelsMatchComposedInFloat64WithGradients) {
       options.dropout_on = DropoutOn::kWeights;
       options.dropout_p = dropout_p;
       options.seed = 5;
-      const at::Tensor numbers = at::tensor({8, 3}, at::kLong);
+      const at::Tensor sequence_ids = at::tensor({8, 3}, at::kLong);
       const Inputs fast = Draw(40, 50, rule);
       const Inputs wide = fast.Wide();
-      const at::Tensor got = Attention(fast.q, fast.k, fast.v, fast.rule_input, options, numbers);
-      const at::Tensor want = AttentionComposed(wide.q, wide.k, wide.v, wide.rule_input, options, numbers.clone());
-      numbers.zero_();  // the backward has its own
+      const at::Tensor got = Attention(fast.q, fast.k, fast.v, fast.rule_input, options, sequence_ids);
+      const at::Tensor want = AttentionComposed(wide.q, wide.k, wide.v, wide.rule_input, options, sequence_ids.clone());
+      sequence_ids.zero_();  // the backward has its own
       ExpectNear(got, want, 5e-6);
       const at::Tensor weight = at::randn_like(got);
       const std::vector<at::Tensor> a = torch::autograd::grad({(got * weight).sum()}, fast.All());
@@ -74,9 +74,9 @@ TEST(Attention, KernelsMatchComposedInFloat64WithGradients) {
 
 TEST(Attention, TheKernelsNumbersAreNotTheOperators) {
   const Inputs x = Draw(3, 3);
-  const int64_t number = 1;
+  const int64_t id = 1;
   AttentionOptions options;
-  options.sequence_ids = &number;
+  options.sequence_ids = &id;
   EXPECT_THROW(Attention(x.q, x.k, x.v, x.rule_input, options), c10::ValueError);
 }
 

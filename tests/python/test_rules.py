@@ -55,11 +55,11 @@ class RulesTest(unittest.TestCase):
     def test_values_and_gradients_match_the_equations(self):
         for queries, keys in ((33, 33), (20, 33)):
             qkv, rules = draw(queries, keys)
-            for name, (plain, own) in rules.items():
+            for name, (plain, rule_input) in rules.items():
                 for suffix, dtype, atol in (("", torch.float32, 3e-5), ("_composed", torch.float64, 1e-10)):
                     with self.subTest(rule=name + suffix, queries=queries):
-                        wide = [x.clone().requires_grad_() for x in (*qkv, own)]
-                        fast = [x.to(dtype, copy=True).requires_grad_() for x in (*qkv, own)]
+                        wide = [x.clone().requires_grad_() for x in (*qkv, rule_input)]
+                        fast = [x.to(dtype, copy=True).requires_grad_() for x in (*qkv, rule_input)]
                         want = plain(*wide)
                         got = getattr(torch.ops.tra, name + "_attention" + suffix)(*fast)
                         torch.testing.assert_close(got.double(), want, rtol=0, atol=atol)
@@ -71,10 +71,10 @@ class RulesTest(unittest.TestCase):
 
     def test_decode_is_the_last_row(self):
         (q, k, v), rules = draw(33, 33)
-        for name, (_, own) in rules.items():
-            q, k, v, own = (x.float() for x in (q, k, v, own))
-            whole = getattr(torch.ops.tra, name + "_attention")(q, k, v, own)
-            last = own[:, :, -1:] if name == "contextual" else own
+        for name, (_, rule_input) in rules.items():
+            q, k, v, rule_input = (x.float() for x in (q, k, v, rule_input))
+            whole = getattr(torch.ops.tra, name + "_attention")(q, k, v, rule_input)
+            last = rule_input[:, :, -1:] if name == "contextual" else rule_input
             step = getattr(torch.ops.tra, name + "_attention_decode")(q[:, :, -1:], k, v, last)
             torch.testing.assert_close(step, whole[:, :, -1:], rtol=0, atol=5e-6)
 
@@ -84,9 +84,9 @@ class RulesTest(unittest.TestCase):
                  "distance": r"bias must be \[head, distance\].*bias \[2, 11\]",
                  "contextual": r"position_logits must be \[batch, head, query, position\].*\[2, 3, 4, 7\]"}
         bad = {"forgetting": lambda x: x[:, :, :8], "distance": lambda x: x[:2], "contextual": lambda x: x[:, :, :4]}
-        for name, (_, own) in rules.items():
+        for name, (_, rule_input) in rules.items():
             with self.assertRaisesRegex(RuntimeError, words[name]):
-                getattr(torch.ops.tra, name + "_attention")(q, k, v, bad[name](own))
+                getattr(torch.ops.tra, name + "_attention")(q, k, v, bad[name](rule_input))
         with self.assertRaisesRegex(ValueError, "log_forget must be at most 0"):
             torch.ops.tra.forgetting_attention(q, k, v, -rules["forgetting"][1])
 

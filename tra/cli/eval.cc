@@ -45,8 +45,7 @@ void PrintRows(const std::vector<ResultRow>& rows, bool details, Output& out) {
 void RunEval(const Request& request) {
   SetUpComputing(request.threads);
   const LoadedRun run = LoadRun(request.run, UseDevice(request.device), PrintWarning);
-  const auto notice = [](const std::string& text) { std::cerr << "tra: " << text << "\n"; };
-  const RunData data(run.config, notice);
+  const RunData data(run.config, PrintWarning);
   EvaluateOptions options;
   options.most = request.examples;
   options.splits = request.splits;

@@ -1,7 +1,6 @@
 #include "tra/cli/text_options.h"
 
-#include <iostream>
-
+#include "tra/cli/output.h"
 #include "tra/text/corpus.h"
 #include "tra/text/token_cache.h"
 #include "tra/text/tokenizers.h"
@@ -22,7 +21,7 @@ std::string CorpusChoice::CacheDirectory() const { return cache.empty() ? Defaul
 TokenFile CorpusChoice::Open(const std::string& split, const Tokenizer& with) const {
   OpenTokensOptions options;
   options.threads = threads;
-  options.notice = [](const std::string& notice) { std::cerr << "tra: " << notice << "\n"; };
+  options.notice = PrintWarning;
   return OpenTokens(FindCorpus(directory).File(split), with, CacheDirectory(), options);
 }
 

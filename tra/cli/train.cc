@@ -48,7 +48,7 @@ int RunTraining(const Request& request) {
         path, config, request.resume ? RunDirectory::Start::kResume : RunDirectory::Start::kNew, options.device.str());
     done[0] = IsDone(path) ? 1.0 : 0.0;
     if (!run->Locked() && done[0] == 0) {
-      progress.Warn(path + ": its file system knows no locks; take care that no other process trains there");
+      progress.Warn(path + ": its file system has no locks; take care that no other process trains there");
     }
   });
   replicas->Sum(done);

@@ -1,7 +1,7 @@
 // Tiled attention without LibTorch: forward, backward and decode, in fp32.
 //
-// One family serves several score rules. Every function here has a plain float64 twin with the same signature in
-// attention_reference.h; docs/kernels.md explains the tiling, the early stop and its proof.
+// One family serves several score rules. attention_reference.h has the forward and the backward as plain loops in
+// float64; docs/kernels.md explains the tiling, the early stop and its proof.
 #ifndef TRA_KERNELS_ATTENTION_H_
 #define TRA_KERNELS_ATTENTION_H_
 

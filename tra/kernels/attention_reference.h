@@ -16,7 +16,7 @@ template <typename T>
 void AttentionForwardReference(const ForwardArgs<T>& args, const AttentionOptions& options,
                                const uint8_t* keep = nullptr);
 
-// Recomputes everything from q, k, v, own and d_out; out, log2_sum and first_key are not read.
+// Recomputes everything from q, k, v, rule_input and d_out; out, log2_sum and first_key are not read.
 template <typename T>
 void AttentionBackwardReference(const BackwardArgs<T>& args, const AttentionOptions& options,
                                 const uint8_t* keep = nullptr);

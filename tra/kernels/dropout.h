@@ -1,4 +1,4 @@
-// Dropout of the elements of sequences. The mask is a pure function of the seed, the sequence's number and the
+// Dropout of the elements of sequences. The mask is a pure function of the seed, the sequence's id and the
 // element's index in the sequence (philox.h), so that the backward makes it again and nothing stores it.
 #ifndef TRA_KERNELS_DROPOUT_H_
 #define TRA_KERNELS_DROPOUT_H_

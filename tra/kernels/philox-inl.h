@@ -56,8 +56,8 @@ HWY_INLINE void PhiloxRounds(uint64_t seed, VU (&words)[4][kVectors]) {
 
 // bits[r * kTile + lane] = DropoutBits(seed, head, position + lane, first_key + r) for r in [0, rows).
 // first_key is a multiple of kKeysPerPhilox; rows are rounded up to one.
-HWY_INLINE void DropoutBitsTile(uint64_t seed, size_t head, size_t position, size_t first_key, size_t rows,
-                                uint32_t* HWY_RESTRICT bits) {
+inline HWY_NOINLINE void DropoutBitsTile(uint64_t seed, size_t head, size_t position, size_t first_key, size_t rows,
+                                         uint32_t* HWY_RESTRICT bits) {
   const DU du;
   for (size_t v = 0; v < kVecs; ++v) {
     const VU positions = hn::Iota(du, static_cast<uint32_t>(position + v * kLanes));

@@ -37,8 +37,8 @@ inline uint64_t SeedOf(uint64_t seed, uint64_t which) {
   return words[0] | static_cast<uint64_t>(words[1]) << 32;
 }
 
-// The seed of a batch's sequence, by its number: what is drawn for a sequence does not depend on where in which batch
-// it is computed. Without sequence_ids they count from 0.
+// Returns the seed of a batch's sequence, by its id: what is drawn for a sequence does not depend on where in which
+// batch it is computed. Without sequence_ids they are 0, 1, 2, ...
 inline uint64_t SequenceSeed(uint64_t seed, const int64_t* sequence_ids, size_t row) {
   return SeedOf(seed, sequence_ids == nullptr ? row : static_cast<uint64_t>(sequence_ids[row]));
 }

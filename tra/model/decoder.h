@@ -15,7 +15,7 @@ namespace tra {
 
 // What one call of a model draws its randomness from, and what it continues.
 struct Pass {
-  // Of dropout (in training) and of labels (always, where the variant has them), together with the numbers of the
+  // Of dropout (in training) and of labels (always, where the variant has them), together with the ids of the
   // batch's sequences: what is drawn for a sequence does not depend on how sequences are batched or shared out.
   Draws draws;
   at::Tensor lengths = {};  // int64 [B] without the padding on the right, over which labels spread; undefined: all of T

@@ -23,7 +23,7 @@ at::Tensor WithInputChannels(const at::Tensor& rule_input) {
   return rule_input.defined() && rule_input.dim() == 4 ? WithAdjacentChannels(rule_input) : rule_input;
 }
 
-// A rule's input: [B,H,T], [B,H,T,channels], or [H,distances] for all of the batch.
+// Views a rule's input: [B,H,T], [B,H,T,channels], or [H,distances] for all of the batch.
 template <typename T>
 Rows<T> InputView(const at::Tensor& x) {
   if (x.dim() == 2) return {x.data_ptr<float>(), 0, x.stride(0), x.stride(1)};

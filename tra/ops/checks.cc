@@ -24,7 +24,8 @@ AttentionShape ShapeOf(const at::Tensor& q, const at::Tensor& k, const at::Tenso
 
 namespace {
 
-// [B,H,T]. A plain loop for fp32: in a decode step a chain of tensor operations would cost as much as the step.
+// Says whether any element of x, [B,H,T], is above 0. A plain loop for fp32: in a decode step a chain of tensor
+// operations would cost as much as the step.
 bool AnyPositive(const at::Tensor& x) {
   if (x.scalar_type() != at::kFloat) return x.numel() > 0 && x.gt(0).any().item<bool>();
   const float* data = x.data_ptr<float>();

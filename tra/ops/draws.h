@@ -12,9 +12,8 @@ namespace tra {
 // A sequence's draws are a function of the seed, the sequence's id and the place in it, however sequences are
 // batched. Draw with another seed, or for another id, every time.
 struct Draws {
-  Draws(uint64_t seed = 0,
-        at::Tensor sequence_ids = {})  // NOLINT(google-explicit-constructor): a seed is all most need
-      : seed(seed), sequence_ids(std::move(sequence_ids)) {}
+  // A seed is all that most callers have, so this converts.
+  Draws(uint64_t seed = 0, at::Tensor sequence_ids = {}) : seed(seed), sequence_ids(std::move(sequence_ids)) {}
 
   // Returns those of part `which` of what these are for.
   Draws Of(uint64_t which) const;

@@ -11,7 +11,7 @@ namespace tra {
 
 // x, any shape -> x with elements dropped at probability p in [0, 1) and the others grown by 1 / (1 - p). Which ones is
 // a function of the seed and of their index in x laid out contiguously. With the ids of sequences, x is [B, ...]
-// and it is a function of the seed, the number and their index in the sequence.
+// and it is a function of the seed, the id and their index in the sequence.
 at::Tensor Dropout(const at::Tensor& x, double p, const Draws& draws);
 
 // What Dropout multiplies with: 0 or 1 / (1 - p).

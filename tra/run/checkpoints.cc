@@ -95,6 +95,8 @@ std::optional<SoundCheckpoint> FindSoundCheckpoint(const std::string& run, const
     } catch (const std::bad_alloc&) {
       throw;  // says nothing about the files
     } catch (const std::exception& error) {
+      std::error_code none;
+      if (!fs::exists(each.path, none)) continue;  // the process that trains has replaced it meanwhile
       if (warning) warning("checkpoint " + each.path + " is damaged and passed over: " + error.what());
       damaged.push_back(each);
     }

@@ -35,9 +35,10 @@ std::vector<Checkpoint> ListCheckpoints(const std::string& run);
 // Returns the path a checkpoint of this step has.
 std::string CheckpointPath(const std::string& run, int64_t step);
 
-// Returns state.json with the sums of a checkpoint's files in a folder, and reads it back. Reading checks the state and
-// the named `files`, and throws if they are not as they were saved.
+// Returns the text of state.json for a checkpoint whose other files lie in `folder`: the state, and the sums of all.
 std::string StateJson(const TrainingState& state, const std::string& folder);
+
+// Reads a checkpoint's state. Throws if it or one of the named files is not as it was saved.
 TrainingState ReadState(const Checkpoint& checkpoint, const std::vector<const char*>& files);
 
 struct SoundCheckpoint {

@@ -2,6 +2,7 @@
 #ifndef TRA_RUN_FILES_H_
 #define TRA_RUN_FILES_H_
 
+#include <filesystem>
 #include <string>
 
 namespace tra::run_files {
@@ -20,7 +21,7 @@ constexpr char kOptimizer[] = "optimizer.safetensors";
 constexpr char kState[] = "state.json";  // counters, and the SHA-256 of all three
 
 // Returns the path of one of them.
-inline std::string In(const std::string& run, const char* name) { return run + "/" + name; }
+inline std::string In(const std::string& run, const char* name) { return (std::filesystem::path(run) / name).string(); }
 
 }  // namespace tra::run_files
 

@@ -4,8 +4,11 @@
 // each query meets its keys from right to left, so its count of kept keys simply carries on from phase to phase.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "tra/kernels/attention.h"
@@ -99,8 +102,8 @@ class Backward {
     bool keys_finite = true, values_finite = true, queries_finite = true, d_out_finite = true;
   };
 
-  // A walk's own numbers.
-  struct Walk {
+  // Where in which walk over the diagonals a task stands.
+  struct Task {
     Collect collect = Collect::kAll;
     ChunkPlace place;
   };
@@ -112,8 +115,8 @@ class Backward {
   void StoreSharedGradients() const { gradients_.Store(args_.d_rule_input); }
 
   // Computes a chunk of the queries against the chunk of keys `phase` to the left of the diagonal.
-  void ComputeChunk(size_t batch, size_t head, const Walk& walk, Scratch& scratch) {
-    const size_t chunk = walk.place.chunk, phase = walk.place.phase;
+  void ComputeChunk(size_t batch, size_t head, const Task& task, Scratch& scratch) {
+    const size_t chunk = task.place.chunk, phase = task.place.phase;
     const ptrdiff_t key_chunk = static_cast<ptrdiff_t>(chunk) - static_cast<ptrdiff_t>(phase);
     if (key_chunk < -static_cast<ptrdiff_t>(PastChunks())) return;
     const ptrdiff_t start = static_cast<ptrdiff_t>(past_) + key_chunk * static_cast<ptrdiff_t>(chunk_size_);
@@ -140,11 +143,11 @@ class Backward {
         place.first = i;
         place.queries = std::min(kTile, last - i);
         place.first_position = past_ + i;
-        ComputeTile(place, first_key, last_key, walk, scratch);
+        ComputeTile(place, first_key, last_key, task, scratch);
       }
-      if (walk.collect == Collect::kAll) AddKeyGradients(batch, head, first_key, last_key, first_visit, scratch);
+      if (task.collect == Collect::kAll) AddKeyGradients(batch, head, first_key, last_key, first_visit, scratch);
     }
-    if (!norm_.on || walk.collect == Collect::kTotals) return;
+    if (!norm_.on || task.collect == Collect::kTotals) return;
     // Rows whose gradient is now complete go back through QK-norm while they are in the cache.
     if (chunk + 1 == QueryChunks()) {
       for (size_t j = first_key; j < last_key; ++j) NormBackward(args_.k(batch, head, j), args_.d_k(batch, head, j));
@@ -187,8 +190,8 @@ class Backward {
   }
 
   // Computes a tile of queries against the packed keys [first_key, last_key).
-  void ComputeTile(const TilePlace& place, size_t first_key, size_t last_key, const Walk& walk, Scratch& scratch) {
-    const bool first_phase = walk.place.phase == 0;
+  void ComputeTile(const TilePlace& place, size_t first_key, size_t last_key, const Task& task, Scratch& scratch) {
+    const bool first_phase = task.place.phase == 0;
     const size_t stop = FirstKey(place.batch, place.head, place.first);
     const size_t visible = std::min(last_key, place.first_position + place.queries);
     const size_t reached = std::max(first_key, stop);
@@ -199,7 +202,7 @@ class Backward {
     // Blocks start where the chunk does: the weights do not depend on how keys are blocked, nor does the mask.
     for (size_t end = visible; end > reached;) {
       const size_t begin = std::max(first_key + (end - 1 - first_key) / kKeyBlock * kKeyBlock, reached);
-      ComputeBlock(place, begin, end, first_key, walk, scratch);
+      ComputeBlock(place, begin, end, first_key, task, scratch);
       end = begin;
     }
     if (has_tail) AddTail(place, first_key, std::min(stop, last_key), scratch);
@@ -207,7 +210,7 @@ class Backward {
     for (size_t lane = 0; lane < place.queries; ++lane) {
       scratch.tile.Keep(lane, carried_.data() + kCarried * At(place.batch, place.head, place.first + lane));
     }
-    if (walk.collect == Collect::kTotals) return;
+    if (task.collect == Collect::kTotals) return;
     TransposeBack(scratch.d_q_t.get(), scratch.ones.get(), shape_.width, k_stride_, scratch.rows.get());
     for (size_t lane = 0; lane < place.queries; ++lane) {
       AddRow(scratch.rows.get() + lane * k_stride_, shape_.width, static_cast<float>(kLn2), first_phase,
@@ -243,7 +246,7 @@ class Backward {
   }
 
   // Computes the keys [begin, end) of the chunk that starts at chunk_key.
-  void ComputeBlock(const TilePlace& place, size_t begin, size_t end, size_t chunk_key, const Walk& walk,
+  void ComputeBlock(const TilePlace& place, size_t begin, size_t end, size_t chunk_key, const Task& task,
                     Scratch& scratch) {
     const size_t rows = end - begin;
     const float* k = scratch.keys.get() + (begin - chunk_key) * k_stride_;
@@ -265,13 +268,13 @@ class Backward {
       if (keys.rows == 0) return;
     }
     scratch.block.Begin(call_, place, begin, rows);
-    scratch.block.BeginGrad(gradients_, place, walk.place, begin, rows);
+    scratch.block.BeginGrad(gradients_, place, task.place, begin, rows);
     keys.bits = dropout_.Draw(place.batch, place.head, place.first_position, begin, rows, scratch.bits);
     // forward: out += p * v   so: dp = d_out . v, dv += p * d_out
     DotTile(v, keys.list, keys.rows, shape_.value_width, v_stride_, scratch.d_out_t.get(), d_scores);
-    ComputeGradients(keys, walk, scratch);
+    ComputeGradients(keys, task, scratch);
     scratch.block.EndGrad(gradients_, place, begin, rows);
-    if (walk.collect == Collect::kTotals) return;
+    if (task.collect == Collect::kTotals) return;
     OuterTile(weights, keys.rows, place.queries, scratch.d_out.get(), v_stride_, keys.list, shape_.value_width,
               v_stride_, !scratch.d_out_finite, d_v);
     // forward: s = q . k   so: dq += ds * k, dk += ds * q
@@ -281,11 +284,11 @@ class Backward {
               !scratch.queries_finite, d_k);
   }
 
-  void ComputeGradients(const KeyRows& keys, const Walk& walk, Scratch& scratch) const {
+  void ComputeGradients(const KeyRows& keys, const Task& task, Scratch& scratch) const {
     float* weights = scratch.weights.get();
     float* d_scores = scratch.d_scores.get();
     if constexpr (Rule::kNeedsTotals) {
-      if (walk.collect == Collect::kTotals) {
+      if (task.collect == Collect::kTotals) {
         return GradTile<Rule, typename Rule::TotalsWalk>(scoring_, keys, scratch.block, scratch.lanes, scratch.tile,
                                                          weights, d_scores);
       }
@@ -356,14 +359,14 @@ void BackwardOfRule(const BackwardArgs<float>& args, const AttentionOptions& opt
       const size_t past = backward.PastChunks();
       const size_t first_chunk = phase > past ? phase - past : 0;
       const size_t chunks = backward.QueryChunks() - first_chunk;
-      parallel.Run(heads * chunks, [&](size_t task, size_t worker) {
+      parallel.Run(heads * chunks, [&](size_t index, size_t worker) {
         if (scratch[worker] == nullptr) scratch[worker] = std::make_unique<Scratch>(backward);
-        const size_t head = task % heads;
-        typename Backward<Rule>::Walk walk;
-        walk.collect = what;
-        walk.place.chunk = first_chunk + task / heads;
-        walk.place.phase = phase;
-        backward.ComputeChunk(head / shape.heads, head % shape.heads, walk, *scratch[worker]);
+        const size_t head = index % heads;
+        typename Backward<Rule>::Task task;
+        task.collect = what;
+        task.place.chunk = first_chunk + index / heads;
+        task.place.phase = phase;
+        backward.ComputeChunk(head / shape.heads, head % shape.heads, task, *scratch[worker]);
       });
       backward.EndPhase(phase);
     }

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
-#include "hwy/cache_control.h"
 #include "tra/kernels/attention.h"
 #include "tra/kernels/attention/layout.h"
 #include "tra/kernels/attention/passes.h"
@@ -33,7 +33,7 @@ constexpr size_t kDecodeKeys = 4;     // keys scored, and values added, together
 // are short, so that strong gates stop early; the others long enough to read well.
 constexpr size_t kFirstSegment = 128, kLargestSegment = 1024;
 
-// How many keys, from the right, the segments up to and including this one hold.
+// Returns how many keys, from the right, the segments up to and including this one hold.
 constexpr size_t SegmentReach(size_t segment) {
   return segment <= 3 ? kFirstSegment << segment : kLargestSegment * (segment - 2);
 }
@@ -153,6 +153,10 @@ class Decode {
         if (visible <= block) continue;
         Score(k, block, block_end, q.get() + i * k_stride_, pending[i], dots, have_squares ? nullptr : squares);
         have_squares = true;
+        // As PackRow has it: a key too large to normalise is NaN to every query, so that it is seen.
+        for (size_t r = 0; r < block_end - block && options_.qk_norm; ++r) {
+          if (!(squares[r] < std::numeric_limits<float>::infinity())) dots[r] = std::numeric_limits<float>::quiet_NaN();
+        }
         AddValues(pending[i], parts[i]);  // of the block before, asked for meanwhile
         for (size_t r = 0; r < visible - block && Rule::kPairTerms; ++r) {
           terms[r] = call_.PairTerm(batch, head, past + i, block + r);
@@ -171,7 +175,7 @@ class Decode {
     return shape_.keys > reach ? shape_.keys - reach : 0;
   }
 
-  // dots[r] = q . k for the keys [begin, end), and squares[r] = k . k where wanted. Meanwhile asks for the values
+  // Sets dots[r] = q . k for the keys [begin, end), and squares[r] = k . k where wanted. Meanwhile asks for the values
   // pending from the block before, a few at a time, so that they do not queue before the keys.
   void Score(const HeadRows<const float>& k, size_t begin, size_t end, const float* HWY_RESTRICT q,
              const Pending& pending, float* HWY_RESTRICT dots, float* HWY_RESTRICT squares) const {
@@ -221,13 +225,9 @@ class Decode {
         if (kSquares) squares[i] += row[i][c] * row[i][c];
       }
     }
-    for (size_t i = 0; i < kKeys && kSquares; ++i) {
-      // As PackRow has it: a key too large to normalise is NaN, so that it is seen.
-      if (!(squares[i] < std::numeric_limits<float>::infinity())) dots[i] = std::numeric_limits<float>::quiet_NaN();
-    }
   }
 
-  // to[i] = the sum of v[i]'s lanes.
+  // Sets to[i] to the sum of v[i]'s lanes.
   template <size_t kKeys>
   static HWY_INLINE void SumEach(const VF* v, float* HWY_RESTRICT to) {
     const DF df;
@@ -272,7 +272,7 @@ class Decode {
     for (size_t r = rows; r-- > 0;) {
       pending.value[n] = v(first_key + r);
       y[n] = dots[r];
-      lengths[n] = squares[r];
+      if (options_.qk_norm) lengths[n] = squares[r];
       if constexpr (Rule::kPairTerms) pair_terms[n] = terms[r];
       n += !Rule::kInfo.drops_keys || !(dots[r] <= 0.0f) ? 1 : 0;
     }
@@ -359,7 +359,7 @@ class Decode {
     for (size_t c = 0; c < shape_.value_width; ++c) partial.out[c] *= by;
   }
 
-  // left + right, in place: every key of `left` lies right->count kept keys further away than it knew.
+  // Adds left to right, in place: every key of left lies right.count kept keys further away than it knew.
   void Join(const Partial& left, float gate_log2, Partial& right) const {
     if (left.count == 0.0f) return;
     const float left_max = left.max_log2 + right.count * gate_log2;

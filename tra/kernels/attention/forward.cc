@@ -2,8 +2,11 @@
 // packed once and used by every tile of queries that has not stopped.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "tra/kernels/attention.h"
@@ -59,6 +62,7 @@ class Forward {
           bits(forward.dropout_.AllocateBits()),
           block(forward.shape_) {
       std::fill_n(alpha.get(), kTile, 1.0f);
+      tiles.reserve(kMaxGroupTiles);  // no tile is moved: its arrays have no values before BeginTile
     }
 
     Floats keys, values;  // [kKeyBlock][stride]
@@ -124,12 +128,14 @@ class Forward {
     ScaleToLog2(scoring_, place.queries, tile.lanes.to_log2);
     std::fill_n(tile.lanes.max_log2, kTile, scoring_.bounded ? scoring_.bound_log2 : kLowest);
     std::fill_n(tile.lanes.sum, kTile, 0.0f);
-    for (size_t lane = 0; lane < kTile; ++lane) {
-      // Cauchy-Schwarz where QK-norm does not bound the scores; see KeyLengthBound.
-      tile.query_bound_log2[lane] = key_lengths_ == nullptr
-                                        ? scoring_.bound_log2
-                                        : std::sqrt(SumOfSquares(scratch.rows.get() + lane * k_stride_, shape_.width)) *
-                                              scoring_.to_log2 * static_cast<float>(Scoring::kInflate);
+    if constexpr (Rule::kInfo.stops) {
+      for (size_t lane = 0; lane < kTile; ++lane) {
+        // Cauchy-Schwarz where QK-norm does not bound the scores; see KeyLengthBound.
+        tile.query_bound_log2[lane] =
+            key_lengths_ == nullptr ? scoring_.bound_log2
+                                    : std::sqrt(SumOfSquares(scratch.rows.get() + lane * k_stride_, shape_.width)) *
+                                          scoring_.to_log2 * static_cast<float>(Scoring::kInflate);
+      }
     }
     tile.rule.Begin(call_, scoring_, place, scratch.rows.get());
   }

@@ -4,13 +4,13 @@
 #include <cmath>
 
 #include "tra/kernels/attention/layout.h"
-#include "tra/kernels/attention/rules.h"
+#include "tra/kernels/attention/scoring.h"
 
 namespace tra {
 
 std::unique_ptr<KeyLengthBound> KeyLengthBound::IfNeeded(const AttentionShape& shape, const Rows<const float>& k,
                                                          const AttentionOptions& options, Parallel& parallel) {
-  if (options.qk_norm || !InfoOf(options.rule).stops || options.stop_eps == kStopNever) return nullptr;
+  if (options.qk_norm || Scoring(shape, options).stop_eps == kStopNever) return nullptr;
   auto bound = std::make_unique<KeyLengthBound>();
   const size_t heads = shape.batch * shape.heads;
   const size_t blocks = bound->blocks_ = DivideUp(shape.keys, kKeyBlock);

@@ -76,8 +76,8 @@ constexpr size_t kPrefetchRows = 8;  // ahead
 
 // Packs the rows [first, last) of a head, then zero rows up to a whole number of kDotRows. Where `scales` is not null,
 // also tells what QK-norm multiplies each by.
-HWY_INLINE bool PackRows(const HeadRows<const float>& from, size_t first, size_t last, size_t width, size_t stride,
-                         const Norm& norm, float* HWY_RESTRICT to, float* HWY_RESTRICT scales) {
+inline HWY_NOINLINE bool PackRows(const HeadRows<const float>& from, size_t first, size_t last, size_t width,
+                                  size_t stride, const Norm& norm, float* HWY_RESTRICT to, float* HWY_RESTRICT scales) {
   bool finite = true;
   for (size_t r = first; r < last; ++r) {
     if (r + kPrefetchRows < last) PrefetchRow(from(r + kPrefetchRows), width);
@@ -92,7 +92,8 @@ HWY_INLINE bool PackRows(const HeadRows<const float>& from, size_t first, size_t
 }
 
 // Sets to[c][lane] = packed[lane][c] for a tile of kTile packed rows; width is rounded up to a multiple of 4.
-HWY_INLINE void Transpose(const float* HWY_RESTRICT packed, size_t width, size_t stride, float* HWY_RESTRICT to) {
+inline HWY_NOINLINE void Transpose(const float* HWY_RESTRICT packed, size_t width, size_t stride,
+                                   float* HWY_RESTRICT to) {
   const DF df;
   // Quads of channels go through a buffer in which those of neighbouring rows are neighbours. Several quads of all rows
   // at a time: a vector loaded right after the quads it consists of were stored would have to wait for the cache.
@@ -121,8 +122,8 @@ HWY_INLINE void Transpose(const float* HWY_RESTRICT packed, size_t width, size_t
 }
 
 // Transposes back: packed[lane][c] = from[c][lane] * scale[lane].
-HWY_INLINE void TransposeBack(const float* HWY_RESTRICT from, const float* HWY_RESTRICT scale, size_t width,
-                              size_t stride, float* HWY_RESTRICT packed) {
+inline HWY_NOINLINE void TransposeBack(const float* HWY_RESTRICT from, const float* HWY_RESTRICT scale, size_t width,
+                                       size_t stride, float* HWY_RESTRICT packed) {
   const DF df;
   HWY_ALIGN float quads[4 * kLanes];
   for (size_t v = 0; v < kVecs; ++v) {
@@ -143,8 +144,8 @@ constexpr size_t kTileRows = RoundUp(kTile, kDotRows);  // what PackQueries may 
 
 // Packs the queries from `first` on to rows[lane], their transpose to q_t, and where `scales` is not null what QK-norm
 // multiplies each by. Lanes not in use are zero. Returns whether all of it was finite.
-HWY_INLINE bool PackQueries(const HeadRows<const float>& from, size_t first, size_t queries, size_t width,
-                            size_t stride, const Norm& norm, float* rows, float* q_t, float* scales) {
+inline HWY_NOINLINE bool PackQueries(const HeadRows<const float>& from, size_t first, size_t queries, size_t width,
+                                     size_t stride, const Norm& norm, float* rows, float* q_t, float* scales) {
   const bool finite = PackRows({from(first), from.stride}, 0, queries, width, stride, norm, rows, scales);
   std::memset(rows + queries * stride, 0, (kTile - queries) * stride * sizeof(float));
   Transpose(rows, width, stride, q_t);

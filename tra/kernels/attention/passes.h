@@ -7,7 +7,7 @@
 
 namespace tra {
 
-// Computes at least one query. `key_lengths` may be null, see KeyLengthBound.
+// Call RunForward and RunDecode only where there is a query. `key_lengths` may be null, see KeyLengthBound.
 void RunForward(const ForwardArgs<float>& args, const AttentionOptions& options, const KeyLengthBound* key_lengths,
                 Parallel& parallel);
 void RunBackward(const BackwardArgs<float>& args, const AttentionOptions& options, Parallel& parallel);

@@ -18,8 +18,8 @@ namespace HWY_NAMESPACE {
 
 // The numbers of a softmax in progress, a lane for each query.
 struct SoftmaxLanes {
-  HWY_ALIGN float
-      to_log2[kTile];  // from a dot product to a logit in units of log2, the query's share of QK-norm included
+  // From a dot product to a logit in units of log2, the query's share of QK-norm included.
+  HWY_ALIGN float to_log2[kTile];
   HWY_ALIGN float max_log2[kTile];  // what is subtracted from the logits: the largest so far, or a bound on all
   HWY_ALIGN float sum[kTile];       // of the weights so far, relative to max_log2
 };

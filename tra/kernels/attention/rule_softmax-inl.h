@@ -8,13 +8,17 @@
 //     Logit(s, scale, offset, keys, r)  returns s * scale + (the rule's terms) + offset, in units of log2
 //     Next(drop)                        moves on to the next key; `drop` marks the lanes that did not keep this one
 //     Save(tile, v)                     puts back what must outlive the block
-//     kEveryRow                         Next is wanted on every row, not only where some lanes stand before the key
+//     kEveryRow                         Next, and Grad of a GradWalk, are wanted on every row, not only where some
+//                                       lanes stand before the key
 //
 // and for the backward GradTile, GradBlock and GradWalk, which extend these by gradients of the rule's input:
 //     GradWalk::Grad(d_logit, drop, keys, r)  collects them, before Next; returns the gradient of the scaled score,
 //                                             which is d_logit unless the rule's terms depend on the score
 //     GradTile::Restore, Keep           load and store what a query carries from one chunk of keys to the next
 //     GradTile::Store                   writes gradients that belong to the tile's queries
+//     GradBlock::BeginGrad, EndGrad     stand around the walks of a block
+//     TotalsWalk                        collects what GradWalk must know beforehand, where kNeedsTotals
+//     Tile::MayStop                     says whether the walk may end, where kInfo.stops
 //     Gradients                         those that many queries share: summed up in a fixed order, then stored
 #if defined(TRA_KERNELS_ATTENTION_RULE_SOFTMAX_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRA_KERNELS_ATTENTION_RULE_SOFTMAX_INL_H_

@@ -1,6 +1,6 @@
 // When a walk from right to left may end. docs/kernels.md, "The early stop", has the proof: after n kept keys no later
-// logit exceeds bound + n * gate, and each later kept key weighs at least a gate less than the one before it, so all of
-// them together weigh at most 2^(bound + n * gate) times min(keys left, 1 / (1 - gate)).
+// logit exceeds bound + n * gate (all of base 2), and each later kept key's bound lies a gate below that of the one
+// before it, so all of them together weigh at most 2^(bound + n * gate) times min(keys left, 1 / (1 - 2^gate)).
 #if defined(TRA_KERNELS_ATTENTION_STOP_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRA_KERNELS_ATTENTION_STOP_INL_H_
 #undef TRA_KERNELS_ATTENTION_STOP_INL_H_
@@ -20,7 +20,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tra {
 namespace HWY_NAMESPACE {
 
-// Returns at most how many times the nearest of them kept keys with this gate weigh together: 1 + e^g + e^2g + ...
+// Returns a bound on what kept keys with this gate weigh together, in units of the nearest: 1 + e^g + e^2g + ...
 HWY_INLINE float GeometricSum(float gate_log2) {
   const float minus = std::expm1(static_cast<float>(kLn2) * gate_log2);  // e^g - 1
   return minus < 0.0f ? -1.0f / minus : std::numeric_limits<float>::infinity();

@@ -28,7 +28,8 @@ HWY_INLINE MF Rejected(const KeyRows& keys, size_t r, VF s, VF lanes) {
   }
 }
 
-// Turns scores s into weights, relative to lanes.max_log2; alpha is what earlier sums must be multiplied by.
+// Turns scores s into weights relative to tile.lanes.max_log2, and sets alpha to what earlier sums must be multiplied
+// by.
 template <class Rule, DropoutOn kDrop, bool kBounded>
 HWY_INLINE void WeighTileImpl(const Scoring& scoring, const KeyRows& keys, const typename Rule::Block& block,
                               QueryTile<Rule>& tile, float* HWY_RESTRICT s, float* HWY_RESTRICT alpha) {
