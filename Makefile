@@ -1,4 +1,4 @@
-# A thin front to CMake. Every target installs what is missing first.
+# Short names for the common CMake commands. Every target but clean first installs the packages that are missing.
 .PHONY: all setup build demo test asan bench format lint clean
 all: build
 
@@ -9,7 +9,7 @@ build: setup
 	cmake --preset release
 	cmake --build --preset release
 
-# A comparison in minutes: TRA beside RoPE and FoT on flip-flop. Builds the program only, not the tests.
+# Compares TRA with RoPE and FoT on flip-flop, in minutes. Builds only the program, not the tests.
 demo: setup
 	cmake --preset release
 	cmake --build --preset release --target tra

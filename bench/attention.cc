@@ -43,7 +43,7 @@ void Run(const Request& request) {
   if (!request.json.empty()) report.WriteJson(request.json);
 }
 
-// What both commands take.
+// Adds the options that both commands take.
 void AddOptions(CLI::App& command, const std::shared_ptr<Request>& request) {
   AddThreadsOption(command, request->settings.threads);
   AddRoundsOption(command, request->settings.rounds);

@@ -24,7 +24,7 @@ Problem Problem::Draw(int64_t batch, int64_t heads, int64_t length, int64_t widt
 void Problem::SetGate(double gate) { log_gate = at::full_like(log_gate, std::log(gate)); }
 
 void Problem::SetDensity(double density) {
-  // A large first channel decides the sign of every score; RMS-norm then leaves about as much to the others.
+  // A large first channel decides the sign of every score.
   const at::Tensor sign = at::where(at::rand({k.size(0), k.size(1), k.size(2)}) < density, 1.0, -1.0).to(at::kFloat);
   const double large = 3 * std::sqrt(static_cast<double>(k.size(3)));
   q.select(3, 0).fill_(large);
@@ -67,7 +67,7 @@ std::vector<at::Tensor> Gradients(const Problem& problem, const AttentionOptions
 }
 
 // Where fp32 rounds a score to the other side of zero than float64 does, counts differ from there on. Rows without such
-// a score must agree; the scores that decide are far below what matters to anyone.
+// a score must agree; the scores in question are far too small to matter.
 at::Tensor Decided(const Problem& wide, const AttentionOptions& options) {
   if (options.rule != ScoreRule::kThreshold) return at::ones({1}, at::kBool);
   const auto norm = [](const at::Tensor& x) { return x * at::rsqrt(x.square().mean(-1, true) + 1e-6); };
@@ -111,7 +111,8 @@ void Check(const Problem& problem, const AttentionOptions& options) {
   const auto head = [&](const at::Tensor& x) { return x.narrow(0, 0, 1).narrow(1, 0, 1).narrow(2, 0, length); };
   Problem small{head(problem.q), head(problem.k), head(problem.v), head(problem.log_gate), head(problem.d_out)};
   Problem exact{wide(small.q), wide(small.k), wide(small.v), wide(small.log_gate), wide(small.d_out)};
-  // Rows with an undecided score get no gradient, so that they cannot spoil the others' keys.
+  // Rows with an undecided score get no gradient, so that they cannot spoil the gradients of keys that other rows
+  // share.
   const at::Tensor decided = Decided(exact, options).to(at::kDouble).unsqueeze(-1);
   exact.d_out = exact.d_out * decided;
   small.d_out = small.d_out * decided.to(at::kFloat);

@@ -1,5 +1,5 @@
-// The commands of `tra bench`. Each prints ratios within one run, of what it has checked first; docs/kernels.md,
-// docs/models.md and docs/data.md say what they mean.
+// Adds the commands of `tra bench`. Each checks results before it prints figures about them; docs/kernels.md,
+// docs/models.md and docs/data.md say what the figures mean.
 #ifndef TRA_BENCH_COMMANDS_H_
 #define TRA_BENCH_COMMANDS_H_
 

@@ -1,4 +1,4 @@
-// What the operator computes, shown before how fast it does.
+// Shows what the operator computes, before other parts show how fast it is.
 #include <array>
 #include <cmath>
 
@@ -8,7 +8,7 @@
 namespace tra::bench {
 namespace {
 
-// Equations 5 and 7 of the paper: which keys four queries keep, and how far away they then are.
+// Shows equations 5 and 7 of the paper: which keys four queries keep, and how far away they then are.
 void ShowPaperExample(Report& report) {
   report.Section("The paper's example (equations 5 and 7): distance counts kept keys only");
   const c10::NoGradGuard no_grad;

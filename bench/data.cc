@@ -1,5 +1,5 @@
-// tra bench data: how fast examples are made and text is tokenised. One core: what training may use beside its own
-// work.
+// tra bench data: how fast examples are made and text is tokenised. Uses one core, as much as training can spare for
+// it.
 #include <CLI/App.hpp>
 #include <chrono>
 #include <memory>
@@ -24,7 +24,7 @@ struct Settings {
   std::string corpus, gpt2, json;
 };
 
-// Made text, where no corpus was named: words of letters, as often as their rank says.
+// Returns made-up text, for runs without a corpus: random words, of which those of lower rank are more frequent.
 std::string MakeText(size_t bytes) {
   Random random(1, 0, 0);
   std::vector<std::string> words(20'000);
@@ -58,7 +58,7 @@ void RunTasks(const Settings& settings, Report& report) {
   for (const Task& task : Tasks()) {
     for (const Split& split : {task.splits[0], task.splits.back()}) {
       const GeneratedExamples source(task.name, split.name, 0);
-      // Another batch size gives the same examples: what is timed is what training sees.
+      // Another batch size must give the same examples, so that what is timed is what training sees.
       constexpr uint64_t kBatches = 20;
       double symbols = 0;
       int64_t whole = 0, parted = 0;
@@ -82,7 +82,7 @@ void RunTasks(const Settings& settings, Report& report) {
 void RunTokenizer(const Settings& settings, const Tokenizer& tokenizer, std::string_view text, const std::string& what,
                   Report& report) {
   std::vector<int32_t> ids;
-  const double first = Seconds([&] { tokenizer.Encode(text, ids); });  // every word is new
+  const double first = Seconds([&] { tokenizer.Encode(text, ids); });  // every word is new to it
   if (tokenizer.Decode(ids) != text) throw std::runtime_error(what + ": does not give the text back");
   const Rounds rounds({{what,
                         [&] {

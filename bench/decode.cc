@@ -1,4 +1,4 @@
-// One query against a long cache, beside the time it takes just to read what must be read.
+// Times one query against a long cache, and compares with the time it takes just to read what must be read.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -12,7 +12,7 @@ namespace tra::bench {
 namespace {
 
 // Reads n floats, a multiple of 16, as fast as the machine can: wide loads into several sums, so that neither the
-// number of loads nor a chain of additions is what takes the time.
+// number of loads nor a chain of additions limits the speed.
 __attribute__((target_clones("avx2", "default"))) uint32_t ReadRow(const float* row, size_t n) {
   typedef uint32_t Words __attribute__((vector_size(32), aligned(4), may_alias));
   const auto* at = reinterpret_cast<const Words*>(row);
@@ -29,7 +29,7 @@ __attribute__((target_clones("avx2", "default"))) uint32_t ReadRow(const float* 
   return total;
 }
 
-// All keys, and the values of the kept ones; split over the threads as the decode is.
+// Reads all keys and the values of the kept ones, split over the threads as in decode.
 class Reader {
  public:
   Reader(const Problem& problem, const at::Tensor& keep) : problem_(problem) {
@@ -51,7 +51,7 @@ class Reader {
       const auto h = static_cast<int64_t>(task) / parts, part = static_cast<int64_t>(task) % parts;
       const int64_t begin = length * part / parts, end = length * (part + 1) / parts;
       uint32_t sum = 0;
-      // A head's keys are one piece of memory here.
+      // A head's keys are contiguous here.
       sum += ReadRow(Row(problem_.k, h, begin), static_cast<size_t>((end - begin) * width));
       const size_t from = h == 0 ? 0 : first_[static_cast<size_t>(h) - 1];
       const size_t n = first_[static_cast<size_t>(h)] - from;
@@ -83,7 +83,7 @@ class Reader {
 
 Problem DrawCache(int64_t heads, int64_t length) {
   at::manual_seed(length);
-  Problem problem;  // a cache is [B,H,T,d], one query
+  Problem problem;  // one query, and a cache laid out as [B,H,T,d]
   problem.q = at::randn({1, heads, 1, 64});
   problem.k = at::randn({1, heads, length, 64});
   problem.v = at::randn({1, heads, length, 64});
@@ -123,7 +123,7 @@ void RunDecode(const Settings& settings, Report& report) {
       Reader reader(problem, at::matmul(problem.k, problem.q.transpose(2, 3)).squeeze(-1).squeeze(0).gt(0));
       const Rounds rounds({{"read", [&] { reader.Read(); }}, {"decode", [&] { Decode(problem, off); }}}, rounds_wanted);
       const double read = rounds.Seconds(0).median;
-      // The bar is for 8 heads.
+      // The goal is for 8 heads.
       report.judge = heads == 8;
       report.Goal(Format("%lld heads, context %lld (read: %.3f ms, %.1f GB/s)", static_cast<long long>(heads),
                          static_cast<long long>(length), 1e3 * read, reader.Bytes() / read / 1e9),
@@ -136,7 +136,7 @@ void RunDecode(const Settings& settings, Report& report) {
   std::vector<Problem> problems;
   const Problem longest = DrawCache(8, 65536);
   for (const int64_t length : {4096, 16384, 65536}) {
-    // The same nearest keys in each, so that only the context differs.
+    // All have the same nearest keys, so that only the context differs.
     Problem problem = longest;
     problem.k = longest.k.narrow(2, 65536 - length, length);
     problem.v = longest.v.narrow(2, 65536 - length, length);

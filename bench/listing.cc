@@ -1,4 +1,4 @@
-// What the paper's listing executes in eager PyTorch: the baseline its own timings were made with.
+// Executes the operations of the paper's listing as eager PyTorch does: the baseline of the paper's own timings.
 #include <torch/csrc/autograd/autograd.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// What a call needs beyond its inputs and outputs, from the kernel's own account of the peak.
+// Measures the memory that a call needs beyond its inputs and outputs, from the peak that the operating system records.
 #include <malloc.h>
 
 #include <cstdio>
@@ -24,7 +24,7 @@ double StatusMiB(const char* key) {
   throw std::runtime_error(std::string("no ") + key + " in /proc/self/status");
 }
 
-// The growth of the resident set's peak while `run` runs.
+// Returns how much the peak of the resident set grows while `run` runs.
 template <typename Run>
 double PeakMiB(const Run& run) {
   malloc_trim(0);
@@ -38,7 +38,7 @@ double PeakMiB(const Run& run) {
 
 void RunMemory(const Settings& settings, Report& report) {
   const int64_t length = 65536;
-  // Quick runs stop early and take seconds; the bar is for every key visited.
+  // Quick runs stop early and take seconds; the goal is for runs that visit every key.
   const float stop_eps = settings.quick ? kDefaultStopEps : kStopNever;
   report.judge = settings.threads == 2 && !settings.quick;
   report.Section(Format("Memory beyond inputs and outputs: batch 1, 8 heads, T %lld, d 64, %d threads, early stop %s",
@@ -53,7 +53,7 @@ void RunMemory(const Settings& settings, Report& report) {
     const Rows<float> view = rows(x);
     return Rows<const float>{view.data, view.batch_stride, view.head_stride, view.row_stride};
   };
-  // Outputs are touched before, so that only what the call itself asks for is counted.
+  // Outputs are written beforehand, so that only what the call itself allocates is counted.
   const at::Tensor out = at::zeros_like(problem.q), d_q = at::zeros_like(problem.q), d_k = at::zeros_like(problem.q);
   const at::Tensor d_v = at::zeros_like(problem.q), d_gate = at::zeros_like(problem.log_gate);
   at::Tensor log2_sum, first_key;

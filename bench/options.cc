@@ -23,7 +23,7 @@ void AddThreadsOption(CLI::App& command, int& threads) {
 }
 
 void UseThreads(int& threads) {
-  // LibTorch takes one thread where cores have no SMT twin, whatever their number.
+  // By default LibTorch uses one thread where cores have no SMT, however many cores there are.
   if (threads == 0) threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   at::set_num_threads(threads);
   openblas_set_num_threads(threads);

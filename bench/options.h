@@ -1,4 +1,4 @@
-// The options that the benchmarks share.
+// Adds the options that the benchmarks share.
 #ifndef TRA_BENCH_OPTIONS_H_
 #define TRA_BENCH_OPTIONS_H_
 
@@ -11,7 +11,8 @@ void AddRoundsOption(CLI::App& command, int& rounds);
 void AddJsonOption(CLI::App& command, std::string& json);
 void AddThreadsOption(CLI::App& command, int& threads);
 
-// Of LibTorch and OpenBLAS; 0 becomes the number of cores. Memory is left as it is: only training steps pool it.
+// Sets the number of threads of LibTorch and OpenBLAS; 0 becomes the number of cores. Does not pool memory: only
+// training steps do.
 void UseThreads(int& threads);
 
 }  // namespace tra::bench

@@ -1,14 +1,14 @@
-// What it brings to compute a batch of mixed lengths in parts of like length (tra/tasks/batch.h).
+// Measures what is gained by computing a batch of mixed lengths in parts of similar length (tra/tasks/batch.h).
 #include <c10/core/GradMode.h>
 
 #include <cmath>
 #include <memory>
 
 #include "bench/step.h"
-#include "tra/eval/part_tensors.h"
 #include "tra/model/decoder.h"
 #include "tra/ops/adamw.h"
 #include "tra/tasks/generated.h"
+#include "tra/tasks/part_tensors.h"
 
 namespace tra::bench {
 namespace {
@@ -24,7 +24,7 @@ class PartedTrainee {
     model_->train();
   }
 
-  // The mean loss over answers without dropout, and the positions it took.
+  // Returns the mean loss over answers without dropout, and how many positions and parts it took.
   double MeanLoss(const ExampleSource& source, int64_t& padded, size_t& parts) {
     const c10::NoGradGuard no_grad;
     model_->eval();
@@ -47,8 +47,11 @@ class PartedTrainee {
 
  private:
   at::Tensor Loss(BatchPart& part) {
-    const PartTensors view = ViewPart(part, 1, at::kCPU);
-    return model_->Loss(view.tokens, view.targets, view.pass).loss;
+    const PartTensors view = ViewPart(part, at::kCPU);
+    Pass pass;
+    pass.draws = {1, view.sequence_ids};
+    pass.lengths = view.lengths;
+    return model_->Loss(view.tokens, view.targets, pass).loss;
   }
 
   std::shared_ptr<Decoder> model_;

@@ -1,8 +1,8 @@
-// What it costs to sum gradients over processes, and what it brings to do so while the backward still runs. Every
-// process runs this program, with one thread:
+// Measures what it costs to sum gradients over processes, and what is gained by doing so while the backward still runs.
+// Every process runs this program, with one thread:
 //   for r in 0 1; do RANK=$r WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29500 build/release/bench/replicas_bench &
 //   done
-// For a network between them, run that in a namespace whose loopback is as slow:
+// To have a network between them, run that in a namespace whose loopback is as slow as the network:
 //   unshare -n sh -c 'ip link set lo up; tc qdisc add dev lo root tbf rate 1gbit burst 256kb latency 200ms; ...; wait'
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -56,7 +56,7 @@ class Trainee {
 void Run(const Settings& settings) {
   const auto replicas = Replicas::FromEnvironment(settings.replicas);
   Trainee trainee(settings, *replicas);
-  // Processes begin each step together, as in training: otherwise one pays for what the other did before.
+  // Processes begin each step together, as in training: otherwise one would pay for what the other did before.
   const auto step = [&](bool sum, bool overlap) {
     return [&, sum, overlap] {
       replicas->Barrier();

@@ -14,7 +14,7 @@ Spread SpreadOf(std::vector<double> values) {
   values.erase(std::remove_if(values.begin(), values.end(), [](double x) { return std::isnan(x); }), values.end());
   if (values.empty()) return {NAN, NAN, NAN};
   std::sort(values.begin(), values.end());
-  const auto at = [&](double quantile) {  // linear between neighbours
+  const auto at = [&](double quantile) {  // interpolates linearly between neighbours
     const double place = quantile * static_cast<double>(values.size() - 1);
     const auto below = static_cast<size_t>(place);
     const size_t above = std::min(below + 1, values.size() - 1);
@@ -30,8 +30,8 @@ Rounds::Rounds(const std::vector<Contender>& contenders, int rounds) : seconds_(
         seconds_[i].push_back(NAN);
         continue;
       }
-      // Thread pools spin for a while after their work and others' threads sleep meanwhile, so each contender has an
-      // untimed run to warm up in, but for the slow ones, to which it makes no difference.
+      // Thread pools spin for a while after their work, and the threads of other pools sleep meanwhile, so each
+      // contender first has an untimed run to warm up. Slow contenders do not: it would make no difference to them.
       if (contenders[i].every == 1 && contenders[i].warm_up) contenders[i].run();
       const auto start = std::chrono::steady_clock::now();
       contenders[i].run();

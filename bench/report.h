@@ -1,7 +1,7 @@
-// Timing by turns, and results as text and JSON.
+// Times contenders in turns, and reports results as text and JSON.
 //
-// Machines are shared and noisy, so nothing here compares two times taken apart: the contenders of a comparison run one
-// after the other in each round, and what is reported is the median over the rounds of their ratio, with its spread.
+// Machines are shared and noisy, so nothing here compares times from different runs: the contenders of a comparison run
+// one after the other in each round, and the median over the rounds of their ratio is reported, with its spread.
 #ifndef TRA_BENCH_REPORT_H_
 #define TRA_BENCH_REPORT_H_
 
@@ -21,17 +21,17 @@ Spread SpreadOf(std::vector<double> values);
 struct Contender {
   std::string name;
   std::function<void()> run;
-  int every = 1;        // takes part in every n-th round: for the slow ones
-  bool warm_up = true;  // an untimed run before each timed one: not for what takes seconds
+  int every = 1;        // takes part in every n-th round; more than 1 for slow contenders
+  bool warm_up = true;  // has an untimed run before each timed one; off for what takes seconds
 };
 
-// Seconds by contender and round; NaN in rounds it sat out.
+// Runs the contenders and holds their seconds by round; NaN in rounds that a contender sat out.
 class Rounds {
  public:
   Rounds(const std::vector<Contender>& contenders, int rounds);
 
   Spread Seconds(size_t contender) const;
-  // work[a] / time[a] over work[b] / time[b], round by round.
+  // Returns (work_a / time of a) / (work_b / time of b), computed round by round.
   Spread SpeedRatio(size_t a, double work_a, size_t b, double work_b) const;
   Spread TimeRatio(size_t a, size_t b) const { return SpeedRatio(b, 1, a, 1); }
 
@@ -39,16 +39,16 @@ class Rounds {
   std::vector<std::vector<double>> seconds_;
 };
 
-// A table that is printed as it grows and kept for --json.
+// Prints a table as it grows, and keeps it for --json.
 class Report {
  public:
   void Section(const std::string& title);
   void Row(const std::string& text, nlohmann::json values);
-  // A figure that has a bar to pass: printed with the bar and whether it was reached.
+  // Adds a figure that has a goal: prints it with the goal and whether it was reached.
   void Goal(const std::string& name, const Spread& value, const char* relation, double bar);
   void WriteJson(const std::string& path) const;  // "-" is standard output
-  bool quiet = false;                             // no text: JSON goes to standard output
-  bool judge = true;                              // off where this run's shapes are not those the bars are for
+  bool quiet = false;                             // prints no text, because JSON goes to standard output
+  bool judge = true;                              // off where the goals do not apply to this run's shapes
 
  private:
   nlohmann::json json_ = nlohmann::json::object();

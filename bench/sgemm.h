@@ -1,4 +1,4 @@
-// sgemm as the yardstick.
+// Runs sgemm, with which the others are compared.
 #ifndef TRA_BENCH_SGEMM_H_
 #define TRA_BENCH_SGEMM_H_
 

@@ -1,4 +1,5 @@
-// GFLOP/s of the kernels beside sgemm, the composed operations and, where LibTorch has it, its own flash attention.
+// Compares the GFLOP/s of the kernels with sgemm, the composed operations and, where LibTorch has it, its own flash
+// attention.
 #include <torch/version.h>
 
 #include "bench/bench.h"
@@ -61,7 +62,7 @@ void RunSpeed(const Settings& settings, Report& report) {
     Check(problem, tra);
     Check(problem, tra_stop);
     Check(problem, softmax);
-    const int slow = settings.rounds;  // the composed version takes seconds: once, or twice in a long run
+    const int slow = settings.rounds;  // the composed version takes seconds: it runs in three to five rounds
     std::vector<Contender> contenders = {
         sgemm.Make(),
         {"TRA forward", [&] { Forward(problem, tra); }},

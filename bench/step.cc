@@ -22,8 +22,9 @@ struct Size {
   int64_t length;
 };
 
-// The paper's Appendix D has windows of 256 and batches of 64. A small vocabulary leaves the comparison to the blocks,
-// where the variants differ: with GPT-2's, two thirds of medium's products would be in the head.
+// Returns the size of this name. The paper's Appendix D has windows of 256 and batches of 64. A small vocabulary limits
+// the comparison to the blocks, where the variants differ: with GPT-2's, two thirds of medium's products would be in
+// the head.
 Size FindSize(const std::string& name, bool quick) {
   constexpr int64_t kVocabulary = 256;
   const int64_t batch = quick ? 8 : 64;
@@ -33,7 +34,8 @@ Size FindSize(const std::string& name, bool quick) {
   throw std::invalid_argument("unknown size '" + name + "'; there are mini, mini512 and medium");
 }
 
-// One product [rows, in] x [in, out], as a Linear makes it: forward, gradient of its input, gradient of its weights.
+// Describes the product [rows, in] x [in, out] of a Linear, which runs three times: forward, for the gradient of its
+// input and for that of its weights.
 struct Product {
   int64_t rows, in, out;
   double Flops() const { return 6.0 * static_cast<double>(rows * in * out); }
@@ -51,7 +53,8 @@ std::vector<Product> Products(const Size& size) {
   return products;
 }
 
-// Products of a step, attention's counted in full: 4 B H T T/2 d a layer forward, 3.5 times that for both.
+// Returns the operations in the products of a step. Attention counts in full: 4 B H T T/2 d per layer forward, 3.5
+// times that for both.
 double StepFlops(const Size& size) {
   double flops = 0;
   for (const Product& each : Products(size)) flops += each.Flops();
@@ -59,7 +62,7 @@ double StepFlops(const Size& size) {
   return flops + 3.5 * 4 * static_cast<double>(size.batch * size.config.layers * size.config.width) * t * t / 2;
 }
 
-// The products of a step's Linears and nothing else, from buffers that are there already.
+// Runs the products of a step's Linears and nothing else, on buffers that are allocated beforehand.
 class ProductsAlone {
  public:
   explicit ProductsAlone(const Size& size) : products_(Products(size)) {
@@ -104,7 +107,8 @@ class Trainee {
     model_->train();
   }
 
-  // Refuses to time a wrong answer: the loss of a part of the batch, without dropout, against the same in float64.
+  // Refuses to time a wrong result: compares the loss of a part of the batch, without dropout, with the same in
+  // float64.
   void Check() {
     const c10::NoGradGuard no_grad;
     const auto loss = [&](Decoder& model) {
@@ -155,7 +159,7 @@ std::string Title(const Size& size) {
 
 void RunSize(const StepSettings& settings, const Size& size, Report& report) {
   report.Section("Training step, " + Title(size));
-  // RoPE first: the others are measured by it.
+  // RoPE comes first, because the others are compared with it.
   std::vector<std::string> names = {"rope", "tra"};
   for (const Variant& each : Variants()) {
     const std::string name = each.name;
@@ -171,9 +175,9 @@ void RunSize(const StepSettings& settings, const Size& size, Report& report) {
     trainees.push_back(std::make_unique<Trainee>(size, full ? "tra" : name, full ? kStopNever : kDefaultStopEps));
     Trainee* trainee = trainees.back().get();
     trainee->Check();
-    // The larger sizes take long: variants no bar is about run there once, and cold.
+    // The larger sizes take long, so variants without a goal run there once, without warm-up.
     const bool judged = name == "rope" || name == "tra" || full || size.name == "mini";
-    if (judged) trainee->Step();  // its memory, and the optimiser's state
+    if (judged) trainee->Step();  // allocates its memory and the optimiser's state
     contenders.push_back({name, [trainee] { trainee->Step(); }, judged ? 1 : settings.rounds, false});
   }
   Sgemm sgemm;

@@ -1,4 +1,4 @@
-// One training step of a whole model.
+// Measures one training step of a whole model.
 #ifndef TRA_BENCH_STEP_H_
 #define TRA_BENCH_STEP_H_
 
@@ -11,18 +11,20 @@ namespace tra::bench {
 
 struct StepSettings {
   int rounds = 4;
-  int threads = 0;  // all cores, until UseThreads
+  int threads = 0;  // 0 means all cores, until UseThreads sets the number
   bool quick = false;
-  std::vector<std::string> attentions;  // empty is all
+  std::vector<std::string> attentions;  // empty means all
 };
 
-// Time of a step by variant, mini and medium, beside RoPE's, sgemm's rate and the step's products alone.
+// Compares the time of a step of each variant, at these sizes, with RoPE's, with sgemm's rate and with the step's
+// products alone.
 void RunStep(const StepSettings& settings, const std::vector<std::string>& sizes, Report& report);
-// The resident set's peak over two steps of mini at batch 64, T 512. First, while nothing else has used memory.
+// Reports the peak of the resident set over two steps of mini at batch 64, T 512. Must run first, while nothing else
+// has used memory.
 void RunStepMemory(Report& report);
-// A step of copy, whose examples have mixed lengths, in parts and as one rectangle.
+// Compares a step of copy, whose examples have mixed lengths, in parts and as one rectangle.
 void RunParts(const StepSettings& settings, Report& report);
-// A step again and again, to profile.
+// Repeats a step, to profile it.
 void RunStepLoop(const StepSettings& settings, const std::string& size, Report& report);
 
 }  // namespace tra::bench

@@ -1,4 +1,5 @@
-// When the early stop pays: by gate (how fast distance decays) and density (how many keys are kept).
+// Measures when the early stop pays: by gate (how fast weights decay with distance) and density (how many keys are
+// kept).
 #include "bench/bench.h"
 #include "tra/ops/attention.h"
 
@@ -11,7 +12,7 @@ void CheckStop(const Problem& problem, float eps) {
     return Attention(problem.q, problem.k, problem.v, problem.log_gate, Options(ScoreRule::kThreshold, stop_eps));
   };
   const double error = (run(eps) - run(kStopNever)).abs().max().item<double>();
-  const double bound = 2 * eps * problem.v.abs().max().item<double>() + 1e-6;  // and fp32 rounding
+  const double bound = 2 * eps * problem.v.abs().max().item<double>() + 1e-6;  // 1e-6 for fp32 rounding
   Require(error <= bound, Format("stopping changed the result by %.2g, bound %.2g", error, bound));
 }
 

@@ -1,9 +1,10 @@
 include_guard(GLOBAL)
-# Debian's OpenBLAS comes with threads of its own (pthread) or with OpenMP's, which are LibTorch's too. Two sets of threads
-# on the same cores wait for each other: a mini step took 1.1 to 1.3 times as long. LibTorch asks for libblas.so.3,
-# which asks for libopenblas.so.0; a program that has loaded the OpenMP flavour of it before gives LibTorch that one.
+# Debian has OpenBLAS in two flavours: one starts its own threads (pthread), the other uses OpenMP's, as LibTorch does.
+# Two sets of threads on the same cores wait for each other: a mini step took 1.1 to 1.3 times as long. LibTorch loads
+# libblas.so.3, which loads libopenblas.so.0; if the program has already loaded the OpenMP flavour, LibTorch gets that
+# one.
 #
-# tra_blas: cblas.h and OpenBLAS, the OpenMP flavour where it is installed.
+# The target tra_blas provides cblas.h and OpenBLAS, in the OpenMP flavour where that is installed.
 add_library(tra_blas INTERFACE)
 find_path(TRA_BLAS_INCLUDE cblas.h PATHS /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp NO_DEFAULT_PATH)
 find_library(TRA_BLAS_LIBRARY openblas PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp NO_DEFAULT_PATH)

@@ -1,4 +1,5 @@
-# Writes the revision that is being built to OUT, if it has changed. Run at every build: a configuration outlives commits.
+# Writes the revision that is being built to OUT, if it has changed. Runs at every build, because a commit does not make
+# CMake configure again.
 execute_process(COMMAND git -C ${SOURCE} describe --always --dirty --abbrev=12 OUTPUT_VARIABLE revision
                 OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
 if(failed)

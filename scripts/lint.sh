@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Formatting and static analysis. Exits non-zero on any finding.
+# Checks formatting and runs static analysis. Exits non-zero on any finding.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 git ls-files '*.cc' '*.h' | xargs clang-format --dry-run -Werror

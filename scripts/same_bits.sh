@@ -23,7 +23,7 @@ fi
 fingerprints() {
   cmake -S "$1" -B "$2" -G Ninja -DCMAKE_BUILD_TYPE=Release -DTRA_OPS=OFF -DTRA_BENCH=OFF >/dev/null
   cmake --build "$2" --target kernels_fingerprints >/dev/null
-  "$2/tests/kernels/kernels_fingerprints" | sort  # the order of rules may change
+  "$2/tests/kernels/kernels_fingerprints" | sort  # rules may be printed in another order
 }
 
 fingerprints "$work/$revision" "$work/build-$revision" >"$work/before.txt"

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # Installs every Debian package that building, testing and measuring tra needs.
 #   scripts/setup.sh           install what is missing
-#   scripts/setup.sh --check   only say what is missing (exit 1 if anything is)
+#   scripts/setup.sh --check   only report what is missing (exit 1 if anything is)
 set -euo pipefail
 
 packages=(
   build-essential cmake ninja-build pkg-config git    # toolchain
   libtorch-dev libgloo-dev libprotobuf-dev            # tensors; Debian's Torch CMake files ask for all three
-  libopenblas-openmp-dev                              # products of the models, on the same threads as LibTorch
+  libopenblas-openmp-dev                              # matrix products, on the same threads as LibTorch
   libhwy-dev                                          # SIMD with run-time dispatch
   libcli11-dev nlohmann-json3-dev libtomlplusplus-dev # command lines, JSON, TOML
   libpcre2-dev libssl-dev                             # the tokenizers' splitting pattern, checksums
   libgtest-dev                                        # tests
-  python3-dev python3-torch python3-numpy             # the Python door and its tests
+  python3-dev python3-torch python3-numpy             # the Python package and its tests
   clang-format clang-tidy                             # make format, make lint
 )
 

@@ -1,6 +1,6 @@
 """Threshold Relative Attention for PyTorch.
 
-`tra.attention` and its relatives are torch.ops.tra.*; `tra.ThresholdRelativeAttention` is the module around it.
+`tra.attention` and the other functions are torch.ops.tra.*; `tra.ThresholdRelativeAttention` is a module around them.
 """
 
 from tra._library import load_library

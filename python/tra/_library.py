@@ -1,4 +1,4 @@
-"""Finds libtra_ops.so and hands it to torch."""
+"""Finds libtra_ops.so and loads it into torch."""
 
 import os
 from pathlib import Path
@@ -9,7 +9,7 @@ NAME = "libtra_ops.so"
 
 
 def candidates():
-    """Where the library may be, in order: named by the user, beside this file, built in this checkout."""
+    """Returns where the library may be: where the user says, or else beside this file or built in this checkout."""
     named = os.environ.get("TRA_OPS_LIBRARY")
     if named:
         return [Path(named)]

@@ -1,4 +1,4 @@
-"""The operators by name, and the attention module. No maths here: it lives in the library."""
+"""Names the operators and defines the attention module. The maths is not here but in the library."""
 
 from typing import Optional, Tuple
 
@@ -14,7 +14,7 @@ softmax_attention = torch.ops.tra.softmax_attention
 
 
 class KeyValueCache:
-    """The keys and values of the positions so far, in memory for `capacity` of them."""
+    """Holds the keys and values of the positions so far, with room for `capacity` positions."""
 
     def __init__(self, batch: int, num_heads: int, capacity: int, head_dim: int, dtype=None, device=None):
         self.length = 0
@@ -34,10 +34,10 @@ class KeyValueCache:
 
 
 class ThresholdRelativeAttention(nn.Module):
-    """Causal self-attention with thresholded keys and distances counted over the keys that remain.
+    """Computes causal self-attention with thresholded keys and distances counted over the keys that remain.
 
-    embed_dim is split over num_heads. Dropout falls on the logits, as in the paper's listing, or on the "weights", or on
-    "none"; it draws its seed from torch's generator, so torch.manual_seed makes it repeatable.
+    embed_dim is split over num_heads. Dropout applies to the "logits", as in the paper's listing, to the "weights", or
+    to "none"; it draws its seed from torch's generator, so torch.manual_seed makes it repeatable.
     """
 
     def __init__(
@@ -55,8 +55,9 @@ class ThresholdRelativeAttention(nn.Module):
             raise ValueError(f"embed_dim {embed_dim} is not a multiple of num_heads {num_heads}")
         if not 0.0 <= dropout < 1.0:
             raise ValueError(f"dropout must be in [0, 1), got {dropout}")
-        if dropout_on not in ("logits", "weights", "none"):
-            raise ValueError(f"dropout_on must be 'logits', 'weights' or 'none', got {dropout_on!r}")
+        modes = torch.ops.tra.dropout_modes()
+        if dropout_on not in modes:
+            raise ValueError(f"dropout_on must be one of {', '.join(map(repr, modes))}, got {dropout_on!r}")
         self.embed_dim = embed_dim
         self.num_heads = num_heads
         self.head_dim = embed_dim // num_heads
@@ -71,12 +72,12 @@ class ThresholdRelativeAttention(nn.Module):
         self.out = nn.Linear(embed_dim, embed_dim)
 
     def new_cache(self, batch: int, capacity: int) -> KeyValueCache:
-        """A cache for step-by-step decoding of up to `capacity` positions."""
+        """Returns a cache for step-by-step decoding of up to `capacity` positions."""
         weight = self.key.weight
         return KeyValueCache(batch, self.num_heads, capacity, self.head_dim, weight.dtype, weight.device)
 
     def forward(self, x: Tensor, cache: Optional[KeyValueCache] = None) -> Tensor:
-        """[batch, positions, embed_dim] -> the same. With a cache, x continues what the cache has seen."""
+        """Maps [batch, positions, embed_dim] to the same shape. With a cache, x continues the positions in it."""
         batch, positions, _ = x.shape
 
         def heads(y: Tensor) -> Tensor:  # [B, T, E] -> [B, H, T, d], a view

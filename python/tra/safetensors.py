@@ -1,9 +1,9 @@
-"""Named arrays in a safetensors file, with NumPy alone.
+"""Reads and writes named arrays in safetensors files with NumPy alone.
 
 This file needs neither torch nor libtra_ops: `import tra.safetensors` loads both with the package, but a program
 without them can load the file by its path. The checks, and the bytes written, are those of tra/model/safetensors.h.
 
-BF16 is refused: NumPy has no such type, and its bits as integers would pass for weights.
+BF16 is refused: NumPy has no such type, and its bits read as integers could be mistaken for weights.
 """
 
 import contextlib
@@ -40,7 +40,7 @@ _count = itertools.count()
 
 
 class SafetensorsError(ValueError):
-    """A file or arrays that break the format. The message begins with the name of the file, and says what to do."""
+    """Reports a file or arrays that break the format. The message begins with the file name, and says what to do."""
 
 
 def load(path):
@@ -57,7 +57,7 @@ def load(path):
 
 
 def save(path, tensors, metadata=None):
-    """Writes {name: array} and {key: value}. The file appears whole or not at all: after a failure `path` is as it was.
+    """Writes {name: array} and {key: value}. A failure leaves `path` as it was, never half written.
 
     Equal arrays and metadata give equal bytes: wider elements first, so that all are aligned, then by name.
     """
@@ -92,12 +92,12 @@ def _open_aside(directory):
         temporary = os.path.join(directory, f".tra-{os.getpid()}-{next(_count)}.tmp")
         try:
             return open(temporary, "xb"), temporary
-        except FileExistsError:  # of a writer that was killed
+        except FileExistsError:  # left by a writer that was killed
             continue
 
 
 def _sync_directory(directory):
-    """Best effort: the file is whole either way, and not every file system can do this."""
+    """Syncs a directory if possible: the file is complete either way, and not every file system can do this."""
     try:
         descriptor = os.open(directory, os.O_RDONLY)
     except OSError:
@@ -151,7 +151,7 @@ def _parse(header):
             raise SafetensorsError(f"header holds the negative number {digits[:20]}{_EXPORT_AGAIN}")
         return int(digits)
 
-    def constant(name):  # NaN and its like, which Python takes for JSON
+    def constant(name):  # NaN and infinities, which Python accepts as JSON
         raise ValueError(name)
 
     try:
@@ -175,7 +175,7 @@ def _metadata(value):
 
 
 def _entry(name, value, data_size):
-    """The checked (begin, end, name, dtype, shape) of one tensor."""
+    """Returns (begin, end, name, dtype, shape) of one tensor, checked."""
     _encode(name)
 
     def fail(what, remedy=_EXPORT_AGAIN):
@@ -208,7 +208,7 @@ def _entry(name, value, data_size):
         fail(f"data_offsets [{begin}, {end}] end before they begin")
     if end > data_size:
         fail(f"data_offsets [{begin}, {end}] lie outside the data of {data_size} bytes", _TRUNCATED)
-    # A size of 0 excuses no other size: strides are products of the rest.
+    # A dimension of 0 does not excuse huge other dimensions: strides are products of those.
     needed = _DTYPES[dtype].itemsize
     for number in shape:
         needed *= max(number, 1)
@@ -250,7 +250,7 @@ def _check_bools(name, array):
 
 
 def _lay_out(tensors, metadata):
-    """The bytes of the header, and the arrays in the order and byte order of the file."""
+    """Returns the bytes of the header, and the arrays in the order and byte order of the file."""
     arrays = {}
     for name, value in tensors.items():
         if not isinstance(name, str):
@@ -300,5 +300,5 @@ def _encode(text):
 
 
 def _quote(name):
-    """A name from a file may be long or unprintable."""
+    """Returns a name in quotes; a name from a file may be long or unprintable."""
     return json.dumps(name if len(name) <= 80 else name[:80] + "...")

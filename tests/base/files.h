@@ -1,4 +1,4 @@
-// Files for tests: a directory that goes with the test, and disks that fail.
+// Files for tests: a directory that is deleted at the end of the test, and disks that fail.
 #ifndef TESTS_BASE_FILES_H_
 #define TESTS_BASE_FILES_H_
 
@@ -16,7 +16,7 @@
 
 namespace tra {
 
-// Gone with all it holds at the end of the test.
+// Creates a directory, and deletes it with all its contents at the end of the test.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
@@ -48,8 +48,8 @@ inline std::string ReadBytes(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// A disk that is full after so many bytes of a file, as far as a writer can tell; root meets it too. If `kill`, then
-// the kernel ends the process at that byte.
+// Makes writing fail as on a full disk once a file has this many bytes, even for root. If `kill` is true, the kernel
+// kills the process at that byte instead.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes, bool kill = false) {

@@ -1,4 +1,4 @@
-// A device that is not the CPU, also on a machine without a GPU.
+// Provides a device that is not the CPU, even on a machine without a GPU.
 #ifndef TRA_TESTS_BASE_OTHER_DEVICE_H_
 #define TRA_TESTS_BASE_OTHER_DEVICE_H_
 
@@ -8,8 +8,8 @@
 
 namespace tra::testing {
 
-// A GPU if there is one. Else LibTorch's lazy device: its tensors have no memory to read either, and most of its
-// operations, though not all, refuse tensors of the CPU beside them.
+// Returns a GPU if there is one, else LibTorch's lazy device: its tensors have no memory to read either, and most of
+// its operations, though not all, refuse to be mixed with CPU tensors.
 inline at::Device OtherDevice() {
   if (torch::cuda::is_available()) return {at::kCUDA, 0};
   static const bool started = [] {

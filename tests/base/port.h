@@ -1,4 +1,4 @@
-// Ports for tests of processes that talk to each other.
+// Finds ports for tests of processes that talk to each other.
 #ifndef TESTS_BASE_PORT_H_
 #define TESTS_BASE_PORT_H_
 
@@ -12,7 +12,7 @@
 
 namespace tra {
 
-// A TCP socket at a port of 127.0.0.1 that nobody had: takes connections and never answers.
+// Listens on a free TCP port of 127.0.0.1: takes connections and never answers.
 class Listener {
  public:
   Listener() : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

@@ -1,4 +1,4 @@
-// The demo, with steps too few to show anything but that its parts fit together.
+// Runs the demo with too few steps to show more than that its parts fit together.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -46,7 +46,7 @@ TEST(Demo, TrainsSeedsOfThreeModelsPrintsTheTableAndDrawsTheCurves) {
   EXPECT_TRUE(Contains(other.err, "train.lr (0.5, was 0.003); give this one another --folder")) << other.err;
 }
 
-// Runs that are done already, with scores written here: only the tables are the demo's.
+// Makes runs that are already done, with scores that are written here, so that the demo only makes the tables.
 class FinishedDemo : public testing::Test {
  protected:
   using Scores = std::vector<std::pair<std::string, double>>;  // by split
@@ -103,7 +103,7 @@ TEST_F(FinishedDemo, ItsTablesHaveMeansDeviationsAndHowManySolveIt) {
 | Flip-flop OOD (sparse) | 50.00 ± 35.36 | 99.90 ± 0.14 | **100.00 ± 0.00** |
 | Solved | 0 of 2 [0.00, 0.66] | 1 of 2 [0.09, 0.91] | **2 of 2 [0.34, 1.00]** |
 
-**longer**: The same models on 2048 instructions, eight times as many; mean ± std over seeds, n=2.
+**longer**: The same models on 2048 instructions, eight times as many as in training; mean ± std over seeds, n=2.
 
 |  | RoPE | FoT | TRA |
 |---|---:|---:|---:|

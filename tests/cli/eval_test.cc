@@ -1,4 +1,4 @@
-// Scores and tables as a user asks for them: of a task at lengths it was not trained at, and of a text.
+// Tests scores and tables as a user asks for them: of a task at lengths it was not trained on, and of a text.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,7 +15,7 @@ using nlohmann::json;
 
 constexpr char kModel[] = "[model]\nlayers = 1\nheads = 1\nwidth = 16\n";
 
-// Rows by split, group, window and metric.
+// Returns the rows by split, group, window and metric.
 std::map<std::string, json> Rows(const std::string& text) {
   std::map<std::string, json> rows;
   const json all = json::parse(text);
@@ -73,13 +73,13 @@ TEST(Eval, OfATextByWindowAndPosition) {
   const Result eval = RunTra("eval " + run + " --windows 16,64 --windows 512 --threads 1 --json");
   ASSERT_EQ(eval.code, 0) << eval.err;
   const auto rows = Rows(eval.out);
-  // What the run scored at its end is what eval scores again.
+  // eval gives the same scores as the run itself did at its end.
   EXPECT_EQ(Rows(ReadBytes(run + "/results.json")).at("test 64 ppl_token"), rows.at("test 64 ppl_token"));
   const double bytes = 1001, words = 281;  // 280 between spaces and one for the end of the line
   for (const char* window : {"16", "64", "512"}) {
     const std::string at = "test " + std::string(window);
     const json& token = rows.at(at + " ppl_token");
-    EXPECT_EQ(token.at("n").get<double>(), bytes - 1) << window;  // nothing stands before the first
+    EXPECT_EQ(token.at("n").get<double>(), bytes - 1) << window;  // the first has no context, so it is not scored
     const double loss = std::log(token.at("value").get<double>());
     EXPECT_NEAR(rows.at(at + " loss").at("value").get<double>(), loss, 1e-9);
     EXPECT_NEAR(std::log(rows.at(at + " ppl_word").at("value").get<double>()) / (loss * (bytes - 1) / words), 1, 1e-9);

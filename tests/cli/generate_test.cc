@@ -21,7 +21,7 @@ void Expect(const Result& result, int code, const std::string& said) {
   EXPECT_EQ(result.out, "");
 }
 
-// Puts a model of the same shape that always says `token` in the place of a run's.
+// Replaces a run's model by one of the same shape that always predicts `token`.
 void Replace(const std::string& run, int64_t token) {
   const std::string file = run + "/checkpoints/step-2/model.safetensors";
   SaveModel(*StubbornModel(LoadModel(file)->config, token), file);
@@ -95,7 +95,7 @@ TEST(Generate, SymbolsOfATaskAreReadAndWrittenByName) {
   Expect(RunTra(command + " --prompt ' '"), 2, "the prompt is empty");
   Expect(RunTra(command), 2, "the prompt is empty; begin with --prompt");
   Expect(RunTra(command + " --prompt BOS --ids '[1]'"), 2, "give one of --prompt, --prompt-file and --ids");
-  Expect(RunTra(command + " --prompt BOS --tokenizer bytes"), 2, "has 256 tokens, but the model 9");
+  Expect(RunTra(command + " --prompt BOS --tokenizer bytes"), 2, "has 256 tokens, but the model has 9");
   Expect(RunTra(command + " --prompt BOS --temperature -1"), 2, "temperature must be at least 0");
 }
 
@@ -134,7 +134,7 @@ TEST(Generate, TextNeedsTheTokenizerAndNotTheCorpus) {
   const json said = json::parse(RunTra("generate " + run + " --prompt 'the cat' --json").out);
   EXPECT_EQ(said["continuations"][0], json({{"text", ""}, {"ids", {269}}, {"ended", true}}));
 
-  // A bare file is told which tokenizer it has, and where a run's files have moved.
+  // --tokenizer and --files name the tokenizer of a bare file; --files also says where a run's files have moved.
   const std::string file = run + "/checkpoints/step-2/model.safetensors";
   EXPECT_EQ(RunTra("generate " + file + " --prompt the --tokenizer bpe --files " + bpe).out, "\n");
   std::filesystem::rename(bpe, directory / "moved");

@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-// The numbers in nested arrays, innermost last.
+// Returns the numbers in nested arrays, in order.
 std::vector<float> Flat(const json& array) {
   std::vector<float> values;
   for (const json& each : array) {
@@ -87,8 +87,8 @@ TEST(Logits, BadIdsSayWhatTheyMayBe) {
   expect(RunTra("logits " + file + " --ids '[[]]'"), 2, "there are no ids");
   expect(RunTra("logits " + file + " --ids '[1,'"), 2, "--ids: is not JSON; expected a JSON array of ids");
   expect(RunTra("logits " + file + " --ids '[[1,2],[3]]'"), 2, "sequence 1 has 1 ids, the first 2");
-  expect(RunTra("logits " + file + " --ids '[[1,2],3]'"), 2, "element 1 is no array");
-  expect(RunTra("logits " + file, "{}"), 1, "standard input: is no array");
+  expect(RunTra("logits " + file + " --ids '[[1,2],3]'"), 2, "element 1 is not an array");
+  expect(RunTra("logits " + file, "{}"), 1, "standard input: is not an array");
   std::string long_ids = "[0";
   for (int i = 1; i < 25; ++i) long_ids += ",0";
   expect(RunTra("logits " + ape, long_ids + "]"), 2, "there are 25 ids, but this ape model has positions for 24");

@@ -1,4 +1,4 @@
-// Models small enough to be made within a test.
+// Makes models that are small enough for a test.
 #ifndef TESTS_CLI_MODELS_H_
 #define TESTS_CLI_MODELS_H_
 
@@ -26,7 +26,7 @@ inline ModelConfig TinyConfig(const std::string& attention, int64_t vocabulary) 
   return config;
 }
 
-// With logits large enough for the order of tokens not to hang on rounding.
+// Makes a model with logits so large that the order of tokens does not depend on rounding.
 inline std::shared_ptr<Decoder> TinyModel(const std::string& attention, int64_t vocabulary) {
   auto model = std::make_shared<Decoder>(TinyConfig(attention, vocabulary), 1);
   const c10::NoGradGuard no_grad;
@@ -35,7 +35,8 @@ inline std::shared_ptr<Decoder> TinyModel(const std::string& attention, int64_t 
   return model;
 }
 
-// One that says the same token whatever was said before: every position holds ones, and only its row of the head sees.
+// Makes a model that predicts the same token whatever came before: every position holds ones, and only that token's row
+// of the head is not zero.
 inline std::shared_ptr<Decoder> StubbornModel(const ModelConfig& config, int64_t token) {
   auto model = std::make_shared<Decoder>(config, 1);
   const c10::NoGradGuard no_grad;
@@ -47,7 +48,7 @@ inline std::shared_ptr<Decoder> StubbornModel(const ModelConfig& config, int64_t
   return model;
 }
 
-// A run of a few steps, of which only the shape matters.
+// Trains a run for a few steps; only its shape matters.
 inline void TrainTiny(const std::string& path, const std::string& data) {
   const TemporaryDirectory directory;
   std::ofstream(directory / "run.toml") << "[model]\nlayers = 1\nheads = 2\nwidth = 16\n"

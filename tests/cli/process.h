@@ -1,4 +1,4 @@
-// The real program in the background, to be stopped and killed.
+// Runs the real program in the background, to be stopped and killed.
 #ifndef TESTS_CLI_PROCESS_H_
 #define TESTS_CLI_PROCESS_H_
 
@@ -15,7 +15,8 @@ namespace tra {
 
 class Process {
  public:
-  // `environment` as a shell takes it before a command; what the program says goes to the file `said`.
+  // Starts the program. `environment` stands before the command, as in a shell; the program's output goes to the file
+  // `said`.
   explicit Process(const std::string& arguments, const std::string& environment = "",
                    const std::string& said = "/dev/null")
       : pid_(fork()) {
@@ -36,7 +37,7 @@ class Process {
   pid_t pid_;
 };
 
-// Whether the file appears within half a minute.
+// Says whether the file appears within half a minute.
 inline bool WaitFor(const std::string& path) {
   namespace fs = std::filesystem;
   for (int i = 0; i < 3000 && !fs::exists(path); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));

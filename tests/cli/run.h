@@ -17,7 +17,7 @@ struct Result {
   std::string out, err;
 };
 
-// `arguments` as they would stand behind `tra` in a shell; `before` is what the shell does first.
+// Runs tra with `arguments` as a shell would take them; `before` stands before the command, `input` is standard input.
 inline Result RunTra(const std::string& arguments, const std::string& input = "", const std::string& before = "") {
   const TemporaryDirectory directory;
   std::ofstream(directory / "in", std::ios::binary) << input;

@@ -1,4 +1,4 @@
-// The small configurations, for a few steps each: they are what a new user trains first.
+// Trains the small configurations for a few steps each: they are what a new user trains first.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -41,7 +41,7 @@ class Sweeping : public testing::Test {
     return RunTra("sweep " + (directory / "sweep.toml") + " " + more);
   }
   std::string At(const std::string& name) const { return directory / ("runs/" + name); }
-  // A run that a sweep takes for done, in no time.
+  // Makes a run that a sweep takes for done, without training it.
   void PretendDone(const std::string& name) const {
     fs::create_directories(At(name));
     std::ofstream(At(name) + "/DONE") << "all steps taken\n";
@@ -50,7 +50,7 @@ class Sweeping : public testing::Test {
   TemporaryDirectory directory;
 };
 
-// Whether a line that begins with a run's name has all of `parts`, in this order.
+// Says whether a line that begins with a run's name has all of `parts`, in this order.
 bool SaysOf(const std::string& text, const std::string& run, const std::vector<std::string>& parts) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -62,7 +62,7 @@ bool SaysOf(const std::string& text, const std::string& run, const std::vector<s
   return false;
 }
 
-// All that a command shows on a terminal of this size; nothing where there are no pseudo-terminals, as in a bare
+// Returns all that a command shows on a terminal of this size; nothing if there are no pseudo-terminals, as in a bare
 // chroot.
 std::optional<std::string> OnTerminal(const std::string& command, unsigned short rows, unsigned short columns) {
   const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
@@ -155,7 +155,7 @@ TEST_F(Sweeping, ARunThatCannotSayWhyItFailedIsDescribed) {
   Write("seeds = [1]\n");
   fs::create_directories(At(""));
   std::ofstream(At("tiny-tra-s1.log")) << "of an attempt before\n";
-  // A limit of 4 KiB a file, which a run's do not keep to: the kernel ends it at once.
+  // Limits files to 4 KiB, which those of a run exceed: the kernel ends it at once.
   const std::string sweep = "sweep " + (directory / "sweep.toml");
   const Result killed = RunTra(sweep, "", "ulimit -f 8; ");
   EXPECT_EQ(killed.code, 1);
@@ -167,7 +167,7 @@ TEST_F(Sweeping, ARunThatCannotSayWhyItFailedIsDescribed) {
   std::ofstream(At("tiny-tra-s1")) << "a file where a folder should be";
   const Result refused = RunTra(sweep);
   EXPECT_EQ(refused.code, 1);
-  EXPECT_TRUE(Contains(refused.err, "failed  exit code 1: tra: " + At("tiny-tra-s1") + ": cannot be made"))
+  EXPECT_TRUE(Contains(refused.err, "failed  exit code 1: tra: " + At("tiny-tra-s1") + ": cannot be created"))
       << refused.err;
   EXPECT_TRUE(Contains(refused.err, "(log: " + At("tiny-tra-s1.log") + ")")) << refused.err;
 }
@@ -191,18 +191,18 @@ TEST_F(Sweeping, ARunOfAnotherConfigurationDoesNotCount) {
   EXPECT_EQ(list.out, "0  tiny-tra-s1  other configuration: train.steps (7, was 6)\n");
 
   fs::remove(At("tiny-tra-s1/DONE"));
-  expect_refused("");  // for its checkpoints
+  expect_refused("");  // because of its checkpoints
   EXPECT_TRUE(fs::exists(At("tiny-tra-s1/checkpoints/step-6")));
 
   fs::remove_all(At("tiny-tra-s1/checkpoints"));
   EXPECT_EQ(Sweep("--set train.steps=7 --list").out, "0  tiny-tra-s1\n");
-  EXPECT_EQ(Sweep("--set train.steps=7").code, 0);  // nothing of the other was kept
+  EXPECT_EQ(Sweep("--set train.steps=7").code, 0);  // the other run has nothing saved any more
   EXPECT_TRUE(fs::exists(At("tiny-tra-s1/checkpoints/step-7")));
 }
 
 TEST_F(Sweeping, StoppedItEndsWithItsOwnCodeAndNoRunFails) {
   Write("seeds = [1, 2]\nset = [\"train.steps=1000000\"]\n");
-  // While the run loads, before it catches signals; and while it trains.
+  // Signals come while the run loads, before it catches them, and while it trains.
   const std::vector<std::pair<int, std::string>> moments = {
       {SIGTERM, "tiny-tra-s1.log"}, {SIGINT, "tiny-tra-s1.log"}, {SIGTERM, "tiny-tra-s1/metrics.jsonl"}};
   for (const auto& [signal, file] : moments) {
@@ -245,10 +245,10 @@ TEST_F(Sweeping, TheTableFitsTheTerminal) {
   EXPECT_TRUE(Contains(shown, "30 runs: 29 done, 1 running")) << shown;
   EXPECT_TRUE(Contains(shown, "30 runs: 29 done, 1 failed")) << shown;
   EXPECT_FALSE(Contains(shown, "tiny-tra-s2")) << shown;
-  EXPECT_TRUE(Contains(shown, "cannot be made")) << shown;  // in full, below the table
+  EXPECT_TRUE(Contains(shown, "cannot be created")) << shown;  // in full, below the table
 
   const std::string table = shown.substr(0, shown.find("tra: "));
-  // Line by line, without the codes that move the cursor: ESC [ number letter.
+  // Goes line by line, without the codes that move the cursor: ESC [ number letter.
   std::string line;
   for (size_t i = 0; i < table.size(); ++i) {
     if (table[i] == '\033') {
@@ -276,19 +276,19 @@ TEST_F(Sweeping, AnIndexIsOneRunAsAJobArrayMakesIt) {
   EXPECT_TRUE(Contains(text, "#SBATCH --time=1:00:00\n")) << text;
   EXPECT_TRUE(Contains(text, "#SBATCH --signal=B:TERM@120\n")) << text;
   EXPECT_FALSE(Contains(text, "gpu")) << text;
-  // What Slurm would do for index 2.
+  // Does what Slurm would do for index 2.
   ASSERT_EQ(std::system(("SLURM_ARRAY_TASK_ID=2 SLURM_CPUS_PER_TASK=1 sh " + script + " 2>/dev/null").c_str()), 0);
   EXPECT_TRUE(fs::exists(At("tiny-rope-s1/DONE")));
   EXPECT_FALSE(fs::exists(At("tiny-tra-s1")));
   EXPECT_TRUE(Contains(Sweep("--list").out, "2  tiny-rope-s1  done")) << Sweep("--list").out;
 
-  ASSERT_EQ(Sweep("--slurm " + script + " --device cuda").code, 0);  // here there need be none
+  ASSERT_EQ(Sweep("--slurm " + script + " --device cuda").code, 0);  // no GPU is needed to write the script
   EXPECT_TRUE(Contains(ReadBytes(script), "#SBATCH --gres=gpu:1\n")) << ReadBytes(script);
   EXPECT_TRUE(Contains(ReadBytes(script), " --device cuda\n")) << ReadBytes(script);
 
-  EXPECT_TRUE(Contains(Sweep("--slurm " + script + " --device cuda:1").err, "a GPU of its own; use cuda"));
+  EXPECT_TRUE(Contains(Sweep("--slurm " + script + " --device cuda:1").err, "its own GPU; use cuda"));
 
-  fs::remove_all(At("tiny-rope-s1"));  // which has no label
+  fs::remove_all(At("tiny-rope-s1"));  // it was trained without a label
   ASSERT_EQ(Sweep("--slurm " + script + " --set \"label=it's\"").code, 0);
   ASSERT_EQ(std::system(("SLURM_ARRAY_TASK_ID=1 SLURM_CPUS_PER_TASK=1 sh " + script + " 2>/dev/null").c_str()), 0);
   EXPECT_TRUE(Contains(ReadBytes(At("tiny-tra-s2/config.toml")), "label = \"it's\" "));
@@ -311,7 +311,7 @@ TEST_F(Sweeping, BadSweepsAreRefusedBeforeAnythingRuns) {
   expect("seeds = [1]\nset = [\"data.task=text\"]\n", "--set data.corpus=FOLDER");
   expect("seeds = [1]\nattentions = [\"tra\", \"rope\"]\nset = [\"model.width=6\"]\n", "rope turns pairs of channels");
   expect("seeds = [1]\ngrid = 3\n", "grid must be a table: [grid]");
-  expect("seeds = [1]\n[grid]\ntrain.lr = [1]\n", "grid: train must stand in quotes: \"train.key\" = [...]");
+  expect("seeds = [1]\n[grid]\ntrain.lr = [1]\n", "grid: train must be in quotes: \"train.key\" = [...]");
   expect("seeds = [1]\n[grid]\n\"train.lr\" = 1\n", "grid: train.lr must be a list of values");
   expect("seeds = [1]\n[grid]\n\"train.lrr\" = [1]\n", "did you mean 'train.lr'?");
   expect("seeds = [1]\n[grid]\n\"train.seed\" = [1]\n", "grid: seeds are listed under seeds");

@@ -12,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// Two seeds of TRA and one of RoPE on flip-flop, each in a folder of its own as a sweep leaves them.
+// Makes two seeds of TRA and one of RoPE on flip-flop, each in its own folder, as a sweep leaves them.
 class Tables : public testing::Test {
  protected:
   Tables() {
@@ -21,7 +21,7 @@ class Tables : public testing::Test {
     Write("runs/flipflop-rope-s1", "flipflop", "rope", 1, 0.25);
   }
 
-  // By hand and not by the library that reads it, so that the two cannot drift together.
+  // Writes results by hand and not with the library that reads them, so that the two cannot drift together.
   void Write(const std::string& run, const std::string& task, const std::string& attention, int seed,
              double value) const {
     const json row = {{"split", "iid"}, {"group", ""}, {"window", 0}, {"metric", "em"}, {"value", value}, {"n", 100}};

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-// A corpus of three small texts, and a cache of its own.
+// Makes a corpus of three small texts, with its own cache.
 struct Place {
   Place() {
     std::filesystem::create_directory(directory / "corpus");
@@ -43,7 +43,7 @@ TEST(Tokenize, BadInputSaysWhatIsExpected) {
     EXPECT_EQ(result.out, "");
   };
   expect(RunTra("tokenize --decode", "[1, 2"), 1, "is not JSON; expected a JSON array of ids");
-  expect(RunTra("tokenize --decode", "{}"), 1, "is no array");
+  expect(RunTra("tokenize --decode", "{}"), 1, "is not an array");
   expect(RunTra("tokenize --decode", "[1, \"x\"]"), 1, "element 1 is \"x\"");
   expect(RunTra("tokenize --decode", "[1, -1]"), 1, "element 1 is -1");
   expect(RunTra("tokenize --decode", "[1, 4294967297]"), 1, "element 1 is 4294967297");
@@ -72,7 +72,7 @@ TEST(Text, ABpeIsLearntUsedAndLookedAt) {
   EXPECT_EQ(counts["splits"]["valid"]["lines"], 300);
   EXPECT_TRUE(std::filesystem::exists(counts["splits"]["test"]["cache"].get<std::string>()));
   EXPECT_TRUE(Contains(prepared.err, "tokenising")) << prepared.err;
-  EXPECT_EQ(RunTra("data prepare " + place.corpus() + with + place.cache() + " --json").err, "");  // there already
+  EXPECT_EQ(RunTra("data prepare " + place.corpus() + with + place.cache() + " --json").err, "");  // already cached
 
   const Result window =
       RunTra("data window " + place.corpus() + with + place.cache() + " --split valid --length 8 --stride 4 --index 1");

@@ -1,4 +1,4 @@
-// Training as a user does it: started, stopped, killed, damaged, resumed.
+// Tests training as a user does it: started, stopped, killed, damaged, resumed.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -51,7 +51,7 @@ class Training : public testing::Test {
     return "train " + At("config.toml") + " --threads 1 --quiet --run " + At(run) + " " + more;
   }
 
-  // Weights and the optimiser's state at the end, what it scored, and what it measured but for times.
+  // Returns the weights and the optimiser's state at the end, the scores, and what the run measured, except for times.
   std::string Outcome(const std::string& run, int steps = 60) const {
     const std::string checkpoint = At(run) + "/checkpoints/step-" + std::to_string(steps);
     std::string all = ReadBytes(checkpoint + "/model.safetensors") + ReadBytes(checkpoint + "/optimizer.safetensors") +
@@ -93,7 +93,7 @@ TEST_F(Training, KilledAtAnyMomentItResumesBitForBit) {
   int killed = 0;
   for (int attempt = 0; attempt < 60 && !fs::exists(At("killed") + "/DONE"); ++attempt) {
     Process process(Command("killed", "--resume"));
-    // Later and later, so that it ends: loading alone takes some tenths of a second.
+    // Kills it later and later, so that it ends at some point: loading alone takes some tenths of a second.
     std::this_thread::sleep_for(std::chrono::milliseconds(random.Between(100, 500 + 60 * attempt)));
     process.Kill(SIGKILL);
     if (process.Wait() == -SIGKILL) ++killed;
@@ -135,7 +135,7 @@ TEST_F(Training, DamagedCheckpointsArePassedOverLoudly) {
   EXPECT_TRUE(fs::exists(At("whole") + "/checkpoints/step-56"));
 }
 
-// One digit of a number in state.json.
+// Changes one digit of a number in state.json.
 void Miscount(const std::string& checkpoint) {
   std::string text = ReadBytes(checkpoint + "/state.json");
   char& digit = text[text.find("\"tokens\": ") + 10];
@@ -180,7 +180,7 @@ TEST_F(Training, ARunThatSavedNothingCanBeBegunAnew) {
   EXPECT_EQ(RunTra(Command("a", never + "--resume")).code, 0);
   EXPECT_FALSE(fs::exists(At("a") + "/FAILED"));
   EXPECT_TRUE(Contains(ReadBytes(At("a") + "/config.toml"), "\nlr = 0.002 "));
-  // What cannot be a model leaves nothing behind.
+  // A configuration that cannot be a model leaves nothing behind.
   const Result heads = RunTra(Command("b", "--set model.heads=3"));
   EXPECT_EQ(heads.code, 2) << heads.err;
   EXPECT_FALSE(fs::exists(At("b")));
@@ -213,7 +213,7 @@ TEST_F(Training, WhatCannotBeDoneIsSaidAndNothingIsLost) {
 }
 
 TEST_F(Training, AFolderThatCannotBeWrittenIsSaidAndLeftAlone) {
-  // Root may write anywhere, so it becomes somebody else.
+  // Root may write anywhere, so the program runs as another user.
   const std::string nobody = geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups " : "";
   if (RunTra("list", "", nobody).code != 0) GTEST_SKIP() << "no setpriv, or nobody may not run the program";
   ASSERT_EQ(RunTra(Command("a", "--set train.steps=4")).code, 0);
@@ -227,7 +227,7 @@ TEST_F(Training, AFolderThatCannotBeWrittenIsSaidAndLeftAlone) {
     EXPECT_EQ(result.code, code) << result.err;
     EXPECT_TRUE(Contains(result.err, said)) << result.err;
   };
-  expect(Command("new"), 1, "/new: cannot be made: Permission denied; choose another folder with --run");
+  expect(Command("new"), 1, "/new: cannot be created: Permission denied; choose another folder with --run");
   expect("train " + At("b") + " --resume", 1, "/b: cannot be written: Permission denied; make it writable");
   expect("train " + At("a") + " --resume", 0, "is done already");
   expect("eval " + At("a") + " --out " + At("results.json"), 1, "Permission denied");
@@ -236,7 +236,7 @@ TEST_F(Training, AFolderThatCannotBeWrittenIsSaidAndLeftAlone) {
 }
 
 TEST_F(Training, AJumpOfTheLossIsReported) {
-  // A rate that grows until it is too much.
+  // The rate grows until it is too high.
   const Result result =
       RunTra(Command("a",
                      "--set train.lr=5 --set train.warmup=1000 --set train.steps=200 --set train.checkpoint_every=50 "
@@ -252,7 +252,7 @@ TEST_F(Training, AJumpOfTheLossIsReported) {
 
 TEST_F(Training, ADeviceThatIsNotThereIsRefused) {
   const auto expect = [](const std::string& arguments, const std::string& said) {
-    const Result result = RunTra(arguments, "", "CUDA_VISIBLE_DEVICES= ");  // hides those there may be
+    const Result result = RunTra(arguments, "", "CUDA_VISIBLE_DEVICES= ");  // hides any GPUs
     EXPECT_EQ(result.code, 2) << result.err;
     EXPECT_TRUE(Contains(result.err, said)) << result.err;
   };
@@ -260,10 +260,10 @@ TEST_F(Training, ADeviceThatIsNotThereIsRefused) {
   for (const char* bad : {"cuda:", "cuda:-1", "cuda:1x", "cuda:1000", "CUDA"}) {
     expect(Command("a", std::string("--device ") + bad), std::string("got '") + bad + "'");
   }
-  expect(Command("a", "--device cuda"), "--device cuda: no GPU is to be seen; see whether its driver runs");
+  expect(Command("a", "--device cuda"), "--device cuda: no GPU was found; check that its driver runs");
   expect(Command("a", "--device cuda:1"), "--device cuda:1: no GPU");
   for (const char* command : {"eval ", "generate --prompt x ", "logits --ids [1] "}) {
-    expect(command + At("a") + " --device cuda", "no GPU is to be seen");
+    expect(command + At("a") + " --device cuda", "no GPU was found");
   }
   EXPECT_FALSE(fs::exists(At("a")));
 }
@@ -280,7 +280,7 @@ TEST_F(Training, TwoProcessesDoNotTrainInOnePlace) {
 
 TEST_F(Training, AFullDiskEndsTheRunAndRoomLetsItGoOn) {
   ASSERT_EQ(RunTra(Command("whole")).code, 0);
-  // Checkpoints of this model take more than a limit of 64 KiB a file.
+  // Limits files to 32 KiB, which the checkpoints of this model exceed.
   const Result full = RunTra(Command("full"), "", "ulimit -f 64; trap '' XFSZ;");
   EXPECT_EQ(full.code, 1);
   EXPECT_TRUE(Contains(full.err, "make room")) << full.err;
@@ -289,13 +289,13 @@ TEST_F(Training, AFullDiskEndsTheRunAndRoomLetsItGoOn) {
 }
 
 TEST_F(Training, ATargetEndsARunEarly) {
-  // Of the letters a and b, the one beside a trigger is always b.
+  // With only the letters a and b, the one beside a trigger is always b.
   const Result result = RunTra(Command("a",
                                        "--set train.steps=100000 --set train.target=1 --set train.target_evals=2 "
                                        "--set data.task=flipflop++ --set data.symbols=2 --set data.lengths=[3,9]"));
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_TRUE(Contains(ReadBytes(At("a") + "/DONE"), "target reached"));
-  // Killed while the model was scored, it is not trained any further.
+  // As if killed while the model was scored: it is not trained any further.
   const json results = json::parse(ReadBytes(At("a") + "/results.json"));
   fs::remove(At("a") + "/DONE");
   fs::remove(At("a") + "/results.json");
@@ -307,7 +307,7 @@ TEST_F(Training, ATargetEndsARunEarly) {
   EXPECT_TRUE(Contains(never.err, "set train.eval_every")) << never.err;
 }
 
-// Losses of a run, step by step.
+// Returns the logged losses of a run, in the order of steps.
 std::vector<double> Losses(const std::string& run) {
   std::vector<double> losses;
   std::istringstream lines(ReadBytes(run + "/metrics.jsonl"));
@@ -318,7 +318,7 @@ std::vector<double> Losses(const std::string& run) {
   return losses;
 }
 
-// Processes as torchrun starts them, one for each command.
+// Starts processes as torchrun does, one per command.
 std::vector<Process> Together(const std::vector<std::string>& commands) {
   const std::string port = FreePort();
   std::vector<Process> all;
@@ -330,8 +330,8 @@ std::vector<Process> Together(const std::vector<std::string>& commands) {
   return all;
 }
 
-// With dropout ten times the default, and for label, which draws even without: what is drawn follows the examples.
-// Batches that do not go into the processes, and one that leaves a process without work.
+// Uses dropout of ten times the default, and label, which draws even without dropout: what is drawn must follow the
+// examples. Some batches do not divide evenly among the processes, and one leaves a process without work.
 TEST_F(Training, ProcessesTogetherTrainAsOneDoes) {
   for (const auto& [attention, batch] :
        std::vector<std::pair<std::string, int>>{{"tra", 16}, {"label", 7}, {"rope", 3}}) {
@@ -347,7 +347,7 @@ TEST_F(Training, ProcessesTogetherTrainAsOneDoes) {
       for (Process& each : Together({size, Command(run, set)})) EXPECT_EQ(each.Wait(), 0);
       const std::vector<double> got = Losses(At(run));
       ASSERT_EQ(got.size(), want.size());
-      // fp32 sums in another order, over 60 steps; worst seen of all nine variants 8.4e-8.
+      // fp32 sums in another order, over 60 steps; the largest difference seen over all nine variants is 8.4e-8.
       for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], 2e-6 * want[i]) << run << " " << i;
     }
   }

@@ -1,4 +1,4 @@
-// Scores against the plain definition: logits of one sequence at a time, argmax, and a softmax in float64.
+// Checks scores against the plain definition: logits of one sequence at a time, argmax, and a softmax in float64.
 #include "tra/eval/scores.h"
 
 #include <ATen/ATen.h>
@@ -30,7 +30,7 @@ struct Plain {
   std::vector<bool> right;
 };
 
-// `number` is the sequence's: labels follow it.
+// Scores one sequence; `number` is its id, which its labels depend on.
 Plain Score(Decoder& model, const std::vector<int64_t>& tokens, int64_t number) {
   const c10::NoGradGuard no_grad;
   model.eval();
@@ -110,21 +110,23 @@ TEST(Scores, OfTextCountEveryTokenOnceAtAnyWindowAndStride) {
     }
     for (const int64_t positions : {1, 100, 100000}) {
       const TextScore got = ScoreText(model, tokens, window, stride, {0, windows}, positions);
-      EXPECT_EQ(got.tokens, static_cast<double>(count - 1));
-      EXPECT_NEAR(got.loss, want, 1e-5 * want);
-      double buckets = 0, bucket_tokens = 0;
-      for (const double each : got.bucket_loss) buckets += each;
-      for (const double each : got.bucket_tokens) bucket_tokens += each;
-      EXPECT_NEAR(buckets, got.loss, 1e-9 * want);
-      EXPECT_EQ(bucket_tokens, got.tokens);
-      TextScore shared;
+      EXPECT_EQ(got.all.tokens, static_cast<double>(count - 1));
+      EXPECT_NEAR(got.all.loss, want, 1e-5 * want);
+      TokenScore in_buckets;
+      for (const TokenScore& each : got.buckets) {
+        in_buckets.tokens += each.tokens;
+        in_buckets.loss += each.loss;
+      }
+      EXPECT_NEAR(in_buckets.loss, got.all.loss, 1e-9 * want);
+      EXPECT_EQ(in_buckets.tokens, got.all.tokens);
+      TokenScore shared;
       for (int64_t share = 0; share < 3; ++share) {
         const TextScore part = ScoreText(model, tokens, window, stride, {share, windows, 3}, positions);
-        shared.tokens += part.tokens;
-        shared.loss += part.loss;
+        shared.tokens += part.all.tokens;
+        shared.loss += part.all.loss;
       }
-      EXPECT_EQ(shared.tokens, got.tokens);
-      EXPECT_NEAR(shared.loss, got.loss, 1e-5 * want);
+      EXPECT_EQ(shared.tokens, got.all.tokens);
+      EXPECT_NEAR(shared.loss, got.all.loss, 1e-5 * want);
     }
   }
 }

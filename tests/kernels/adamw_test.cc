@@ -25,7 +25,7 @@ struct Arrays {
   }
 };
 
-// As in the midst of training.
+// Draws values as in the middle of training.
 Arrays<float> Draw(size_t n) {
   std::mt19937 random(static_cast<unsigned>(n));
   const auto in = [&](float low, float high) { return low + (high - low) * static_cast<float>(random()) * 0x1p-32f; };
@@ -67,12 +67,12 @@ TEST_P(EveryTarget, MatchesReference) {
       Serial serial;
       AdamWUpdate({got.View(step, 0.1)}, SomeOptions(), serial);
       AdamWUpdateReference<float>({want.View(step, 0.1)}, SomeOptions());
-      // Numbers up to 5, a handful of roundings of 2^-24 each.
+      // Numbers are up to 5, with a handful of roundings of 2^-24 each.
       EXPECT_LE(MaxError(got.parameter, want.parameter), 3e-6) << n;
       EXPECT_LE(MaxError(got.exp_avg, want.exp_avg), 1e-6) << n;
       EXPECT_LE(MaxError(got.exp_avg_sq, want.exp_avg_sq), 1e-6) << n;
       EXPECT_EQ(got.grad, want.grad) << n;
-      EXPECT_EQ(MaxError(want.parameter, start.parameter) > 1e-3, n > 0);  // it is a step
+      EXPECT_EQ(MaxError(want.parameter, start.parameter) > 1e-3, n > 0);  // the step moved them
     }
   }
 }
@@ -92,7 +92,7 @@ TEST_P(EveryTarget, ZeroGradChangesOnlyTheGradient) {
 }
 
 TEST_P(EveryTarget, NaNGradientsReachTheirOwnElementsOnly) {
-  for (const size_t at : {0, 40}) {  // in a whole vector, and behind the last one
+  for (const size_t at : {0, 40}) {  // in a whole vector, and after the last one
     Arrays<float> arrays = Draw(41);
     arrays.grad[at] = std::numeric_limits<float>::quiet_NaN();
     Serial serial;
@@ -104,7 +104,8 @@ TEST_P(EveryTarget, NaNGradientsReachTheirOwnElementsOnly) {
 TRA_ON_EVERY_TARGET(EveryTarget);
 
 TEST(AdamWReference, FirstStepMovesByTheLearningRateAgainstTheGradient) {
-  // By hand: both corrections cancel what the averages lack, so that exp_avg / sqrt(exp_avg_sq) is the sign.
+  // Computed by hand: both corrections make up for averages that start at 0, so that the ratio of the averages is the
+  // sign.
   Arrays<double> arrays{{1.0, 1.0}, {0.5, -4.0}, {0.0, 0.0}, {0.0, 0.0}};
   AdamWOptions options;
   options.lr = 0.01;

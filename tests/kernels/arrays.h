@@ -1,4 +1,4 @@
-// Flat arrays for the tests of kernels that are not attention: drawn, converted, and differentiated numerically.
+// Draws, converts and numerically differentiates flat arrays, for the tests of kernels other than attention.
 #ifndef TRA_TESTS_KERNELS_ARRAYS_H_
 #define TRA_TESTS_KERNELS_ARRAYS_H_
 
@@ -13,7 +13,7 @@ namespace tra::testing {
 
 using Doubles = std::vector<double>;
 
-// Normal doubles that hold fp32 values, so that both precisions see the same problem.
+// Returns normal doubles that hold fp32 values, so that both precisions see the same problem.
 inline Doubles Draw(size_t n, uint32_t seed, float scale = 1.0f) {
   std::mt19937 random(seed);
   std::normal_distribution<float> normal;
@@ -32,7 +32,7 @@ Doubles Widen(const std::vector<T>& from) {
   return Doubles(from.begin(), from.end());
 }
 
-// What outputs hold before a kernel runs: an element that it leaves out shows.
+// Returns what outputs hold before a kernel runs, so that an element that it does not write shows.
 template <typename T>
 std::vector<T> Poison(size_t n) {
   return std::vector<T>(n, std::numeric_limits<T>::quiet_NaN());
@@ -44,8 +44,8 @@ inline double Dot(const Doubles& a, const Doubles& b) {
   return sum;
 }
 
-// Central differences of loss by each element of x. Truncation h^2 and cancellation 1e-16 / h: about 1e-9 of a loss of
-// order 1 with unit derivatives.
+// Returns the central differences of the loss by each element of x. Truncation, h^2, and cancellation, 1e-16 / h, make
+// an error of about 1e-9 for a loss of order 1 with unit derivatives.
 inline Doubles FiniteDifferences(Doubles x, const std::function<double(const Doubles&)>& loss) {
   constexpr double kStep = 1e-5;
   Doubles gradient(x.size());

@@ -76,7 +76,7 @@ TEST(Backward, MatchesReferenceWithEveryOption) {
   }
 }
 
-// The reference itself against central differences in float64, drawn away from S = 0.
+// Compares the reference itself with central differences in float64, on problems without scores near 0.
 TEST(BackwardReference, MatchesFiniteDifferences) {
   for (const AttentionOptions& options : AllOptions()) {
     Problem problem({1, 2, 7, 9, 5, 4}, options, 3);

@@ -38,7 +38,8 @@ struct LogitRows {
   LogitRows(std::vector<float> logits_, std::vector<int64_t> targets_)
       : classes(logits_.size() / targets_.size()), logits(std::move(logits_)), targets(std::move(targets_)) {}
 
-  // The arguments for results in `outcome`, which are made NaN and so on: what is not written is seen.
+  // Returns arguments whose results go to `outcome`, which first gets values that are never right: what is not written
+  // shows.
   CrossEntropyArgs<float> Args(Outcome& outcome, double scale = 1.0) const {
     outcome.losses.assign(targets.size(), kNaN);
     outcome.correct.assign(targets.size(), 7);
@@ -75,8 +76,8 @@ TEST_P(EveryTarget, MatchesReference) {
     for (const float spread : {0.1f, 4.0f, 60.0f}) {
       const LogitRows rows(classes > 1000 ? 3 : 40, classes, spread);
       const Outcome got = rows.Run(1, 0.25), want = rows.Reference(0.25);
-      // An exponential is off by 3e-7 (exp2_test), by 6e-8 * 1.5 * |logit - max| from rounding its argument, which
-      // grows slower than the exponential falls, and the sum by a few units in the last place.
+      // An exponential is off by 3e-7 (exp2_test) and, from rounding its argument, by 6e-8 * 1.5 * |logit - max|, which
+      // grows more slowly than the exponential falls; the sum is off by a few units in the last place.
       for (size_t i = 0; i < want.losses.size(); ++i) {
         EXPECT_NEAR(got.losses[i], want.losses[i], 1e-6) << classes << " classes, spread " << spread;
         EXPECT_EQ(got.correct[i], want.correct[i]);
@@ -104,7 +105,7 @@ TEST_P(EveryTarget, AnyLogitThatIsNotFiniteMakesLossAndGradientNaN) {
         for (size_t c = 0; c < classes; ++c) {
           EXPECT_TRUE(std::isnan(got.gradient[classes + c]) && std::isnan(want.gradient[classes + c]));
         }
-        EXPECT_TRUE(std::isfinite(got.losses[0]) && std::isfinite(got.losses[2]));  // its neighbours are not touched
+        EXPECT_TRUE(std::isfinite(got.losses[0]) && std::isfinite(got.losses[2]));  // neighbouring rows are not touched
         EXPECT_TRUE(std::isfinite(got.gradient[classes - 1]) && std::isfinite(got.gradient[2 * classes]));
       }
     }
@@ -126,7 +127,8 @@ TEST_P(EveryTarget, TheFirstOfEqualLogitsIsThePrediction) {
 
 TEST_P(EveryTarget, LogitsAtTheEndsOfTheRangeAreExact) {
   constexpr float kHuge = std::numeric_limits<float>::max();
-  // exp(-2 kHuge) is 0, so the loss is the difference itself; equal logits share, however far from 0.
+  // exp(-2 kHuge) is 0, so the loss is the difference itself; equal logits have equal shares, however far they are from
+  // 0.
   EXPECT_EQ(LogitRows({kHuge, -kHuge, 0.0f}, {1}).Run().losses[0], 2.0 * static_cast<double>(kHuge));
   EXPECT_EQ(LogitRows({kHuge, -kHuge, 0.0f}, {0}).Run().losses[0], 0.0);
   EXPECT_NEAR(LogitRows({-kHuge, -kHuge, -kHuge}, {2}).Run().losses[0], std::log(3.0), 1e-6);
@@ -181,7 +183,7 @@ TEST(CrossEntropyReference, GradientIsTheSlopeOfTheLoss) {
   args.scale = 3.0;
   CrossEntropyReference(args);
   args.gradient = nullptr;
-  constexpr double kStep = 1e-5;  // its square, times a third derivative below 1, is the error
+  constexpr double kStep = 1e-5;  // the error is its square times a third derivative below 1
   for (size_t i = 0; i < logits.size(); ++i) {
     const auto loss_at = [&](double step) {
       logits[i] += step;

@@ -40,7 +40,7 @@ TEST(Decode, MatchesReference) {
 }
 
 TEST(Decode, BitEqualOverWorkers) {
-  // One head: with several workers its keys are split, with one they are not.
+  // There is one head: several workers split its keys, a single one does not.
   for (const float stop_eps : {kStopNever, kDefaultStopEps, 1e-3f}) {
     for (const double gate : {0.5, 0.99, 0.9999}) {
       Problem problem({1, 1, 2, 5000, 64, 64}, Options(ScoreRule::kThreshold, true, stop_eps));
@@ -66,7 +66,7 @@ TEST(Decode, RowsThatKeepNothingAreZero) {
   for (double& each : problem.q) each = -std::abs(each) - 0.1;
   for (double& each : problem.k) each = std::abs(each) + 0.1;
   EXPECT_EQ(MaxAbs(problem.Decode().out), 0.0);
-  // One kept key at the far end is the whole result.
+  // A single kept key at the far end determines the whole result.
   for (size_t c = 0; c < 16; ++c) problem.k[c] = -1;
   EXPECT_LT(MaxError(problem.Decode().out, std::vector<double>(problem.v.begin(), problem.v.begin() + 16)), 1e-6);
 }

@@ -3,12 +3,12 @@
 #include <cmath>
 
 #include "tests/kernels/problem.h"
-#include "tra/kernels/philox.h"
+#include "tra/kernels/dropout_draws.h"
 
 namespace tra::testing {
 namespace {
 
-// The known answers published with the Random123 library.
+// Compares with the known answers published with the Random123 library.
 TEST(Philox, KnownAnswers) {
   using Words = std::array<uint32_t, 4>;
   EXPECT_EQ(Philox({0, 0, 0, 0}, {0, 0}), (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
@@ -47,7 +47,7 @@ TEST(Dropout, DependsOnSeedHeadQueryAndKey) {
   EXPECT_NE(base, row(1, 2, 4));
 }
 
-// The kernel's own mask, seen through one-hot values, place by place.
+// Compares every pair of the kernel's own mask, seen through one-hot values.
 TEST(Dropout, KernelDropsTheDocumentedPlaces) {
   AttentionOptions options;
   options.rule = ScoreRule::kSoftmax;

@@ -1,4 +1,4 @@
-// A fixture whose tests run once on every SIMD target that was compiled and that this machine can run.
+// Defines a fixture whose tests run once on every SIMD target that was compiled and that this machine can run.
 #ifndef TRA_TESTS_KERNELS_EVERY_TARGET_H_
 #define TRA_TESTS_KERNELS_EVERY_TARGET_H_
 

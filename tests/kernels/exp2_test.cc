@@ -1,4 +1,4 @@
-// The exponential of the kernels, on every SIMD target, against float64.
+// Compares the exponential of the kernels with float64, on every SIMD target.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tra {
 namespace HWY_NAMESPACE {
 
-// x holds a multiple of 16 floats.
+// Sets y to Exp2 of x, whose size must be a multiple of 16.
 void Exp2All(const std::vector<float>& x, std::vector<float>& y) {
   for (size_t i = 0; i < x.size(); i += kLanes) hn::StoreU(Exp2(hn::LoadU(DF(), x.data() + i)), DF(), y.data() + i);
 }
@@ -36,7 +36,7 @@ HWY_EXPORT(Exp2All);
 TEST(Exp2, IsAccurateFlushesAndKeepsNaN) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
   std::vector<float> x = {-kInf, -1e30f, -100.001f, std::numeric_limits<float>::quiet_NaN()};
-  while (x.size() < 160000) x.push_back(-100.0f + static_cast<float>(x.size()) * 1e-3f);  // to 60
+  while (x.size() < 160000) x.push_back(-100.0f + static_cast<float>(x.size()) * 1e-3f);  // up to 60
   for (const int64_t target : Targets()) {
     ForceTarget(target);
     std::vector<float> y(x.size());

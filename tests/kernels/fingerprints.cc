@@ -42,7 +42,7 @@ void PrintShape(const std::string& name, const AttentionShape& shape, AttentionO
   const std::string size = name + " " + std::to_string(shape.batch) + "x" + std::to_string(shape.heads) + "x" +
                            std::to_string(shape.queries) + "/" + std::to_string(shape.keys) + "x" +
                            std::to_string(shape.width) + "/" + std::to_string(shape.value_width);
-  const std::vector<int64_t> sequence_ids = {17, 4};  // of the sequences, for dropout
+  const std::vector<int64_t> sequence_ids = {17, 4};  // used by dropout
   for (const Layout layout : {Layout::kHeadFirst, Layout::kTokenFirst}) {
     options.sequence_ids = layout == Layout::kTokenFirst ? sequence_ids.data() : nullptr;
     Problem problem(shape, options);

@@ -54,8 +54,8 @@ TEST(Forward, QueriesAreTheLastPositionsOfTheKeys) {
     for (const size_t queries : {1, 3, 50, 170}) {
       ExpectMatchesReference(Problem({1, 2, queries, 211, 24, 24}, options), false);
     }
-    // The last rows of the whole are the same rows computed alone, to the bit where tiles coincide (or not: each row is
-    // its own sum).
+    // The last rows of the whole have the same bits as these rows computed alone, whether or not the tiles coincide:
+    // each row is its own sum.
     Problem whole({1, 1, 211, 211, 24, 24}, options);
     Problem part = whole;
     part.shape.queries = 11;
@@ -74,7 +74,7 @@ TEST(Forward, ValuesMayBeWiderOrNarrowerThanKeys) {
   }
 }
 
-// Equations 5 and 7 of the paper.
+// Checks the example of equations 5 and 7 of the paper.
 TEST(Forward, CountsOnlyKeptKeysAsInThePaper) {
   const int keep[4][4] = {{1, 0, 0, 0}, {1, 0, 0, 0}, {0, 1, 1, 0}, {1, 0, 1, 0}};
   const int count[4][4] = {{1, 0, 0, 0}, {1, 0, 0, 0}, {0, 2, 1, 0}, {2, 0, 1, 0}};
@@ -119,10 +119,10 @@ TEST(Threshold, IsStrictAndExactForIntegers) {
         }
       }
     }
-    EXPECT_GT(ties, 100u);  // else this tested nothing
+    EXPECT_GT(ties, 100u);  // otherwise this tested nothing
     const std::vector<double> want = problem.Reference().out;
     EXPECT_LT(MaxError(problem.Forward().out, want), 5e-6);
-    Problem last = problem;  // decode: the last query of each head
+    Problem last = problem;  // for decode: the last query of each head
     last.shape.queries = 1;
     std::vector<double> last_want;
     last.q.clear();
@@ -150,7 +150,7 @@ TEST(Threshold, RowsThatKeepNothingAreZero) {
   }
 }
 
-// Most keys score below zero with every query, as in a trained sparse head: the row lists of the kernel.
+// Most keys score below zero with every query, as in a trained sparse head, so that the kernel uses its row lists.
 TEST(Threshold, SparseHeadsMatchReference) {
   for (const double density : {0.0, 0.02, 0.3, 0.6}) {
     Problem problem({1, 2, 300, 300, 32, 32}, Tra());
@@ -175,7 +175,7 @@ TEST(Gates, ExtremeDecaysAreExact) {
   closed.SetLogGate(-std::numeric_limits<double>::infinity());
   strong.SetLogGate(-1e6);
   EXPECT_TRUE(BitEqual(closed.Forward().out, strong.Forward().out));
-  for (Problem* problem : {&closed, &strong}) {  // with dropped logits too a row keeps something
+  for (Problem* problem : {&closed, &strong}) {  // also with dropped logits
     problem->options.dropout_on = DropoutOn::kLogits;
     problem->options.dropout_p = 0.01f;
   }
@@ -234,7 +234,7 @@ TEST(NaN, ReachesTheRowsItBelongsToAndNoOther) {
     EXPECT_EQ(nan_rows(key, key.Forward().out), from_50);
     EXPECT_TRUE(std::isnan(MaxAbs(key.Decode().out)));
 
-    if (options.qk_norm) {  // an infinite key has no direction
+    if (options.qk_norm) {  // an infinite key cannot be normalised
       Problem infinite = clean;
       for (const double sign : {1.0, -1.0}) {
         infinite.k[50 * 16 + 3] = sign * std::numeric_limits<double>::infinity();
@@ -248,7 +248,7 @@ TEST(NaN, ReachesTheRowsItBelongsToAndNoOther) {
       }
     }
 
-    Problem value = clean;  // only rows that keep the key
+    Problem value = clean;  // reaches only rows that keep its key
     value.v[50 * 16 + 3] = kNaN;
     std::vector<size_t> keepers;
     const std::vector<uint8_t> mask = clean.KernelMask();

@@ -1,4 +1,4 @@
-// Accuracy measured against what a plain fp32 implementation would lose.
+// Compares the error of the kernels with that of a plain fp32 implementation.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace tra::testing {
 namespace {
 
-// The maths written naively in fp32, rows as one sum each, under a given mask.
+// Computes the forward naively in fp32, with one sum per row, under a given mask.
 std::vector<double> NaiveForward(const Problem& p, const std::vector<uint8_t>& mask) {
   const size_t T = p.shape.queries, d = p.shape.width;
   const auto normalise = [&](const std::vector<double>& from) {
@@ -57,7 +57,7 @@ TEST(Numerics, ErrorIsWithinASmallFactorOfNaiveFp32) {
       AttentionOptions options;
       options.stop_eps = kStopNever;
       Problem problem({1, 2, length, length, width, width}, options);
-      problem.SetLogGate(-0.003f);  // long rows, so that sums are long
+      problem.SetLogGate(-0.003f);  // weak gates, so that sums are long
       const std::vector<uint8_t> mask = problem.KernelMask();
       const std::vector<double> want = problem.Reference(mask).out;
       const double naive = MaxError(NaiveForward(problem, mask), want);
@@ -76,7 +76,7 @@ TEST(Numerics, LargeScoresWithoutNormDoNotOverflow) {
     const ScoreRule rule = info.rule;
     options.rule = rule;
     Problem problem({1, 1, 150, 150, 16, 16}, options);
-    for (double& each : problem.q) each *= 1000;  // logits of thousands: softmax is all but one-hot
+    for (double& each : problem.q) each *= 1000;  // logits of thousands: softmax is nearly one-hot
     const std::vector<double> got = problem.Forward().out;
     // Neighbouring logits differ by much more than their rounding, about 1e-4.
     EXPECT_LT(MaxError(got, problem.Reference().out), 2e-3);

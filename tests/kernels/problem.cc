@@ -13,7 +13,7 @@
 namespace tra::testing {
 namespace {
 
-// A [B,H,T,d] tensor of T in either memory layout.
+// Holds a [batch, heads, rows, width] tensor in either memory layout.
 template <typename T>
 class Tensor {
  public:
@@ -264,7 +264,8 @@ bool BitEqual(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 size_t CheckMask(const Problem& p, const std::vector<uint8_t>& mask) {
-  // A chain of `width` fp32 multiply-adds of a normalised pair: |S| below this may round to either side of 0.
+  // S is a chain of `width` fp32 multiply-adds of a normalised pair: if |S| is below this it may round to either side
+  // of 0.
   const double tiny = 4e-7 * std::sqrt(static_cast<double>(p.shape.width));
   const size_t past = p.shape.keys - p.shape.queries;
   size_t flips = 0;
@@ -291,11 +292,12 @@ void ExpectMatchesReference(const Problem& problem, bool backward) {
   }
   const Result want = problem.Reference(mask, backward);
   const Result got = backward ? problem.Both() : problem.Forward();
-  // Outputs are averages of N(0,1) values; worst seen in all tests 2.6e-6. Contextual positions are sums of gates,
-  // whose rounding the slope of z, here N(0,2), magnifies: 6.7e-6.
+  // Outputs are averages of N(0,1) values; the worst error in all tests is 2.6e-6. Contextual positions are sums of
+  // gates, and the slope of z, here N(0,2), magnifies their rounding, to 6.7e-6.
   EXPECT_LT(MaxError(got.out, want.out), problem.options.rule == ScoreRule::kContextual ? 1.5e-5 : 5e-6);
   if (!backward) return;
-  // Gradients add up to 1025 terms; relative to the largest of their tensor (or to 1), worst seen 6.7e-6.
+  // Gradients are sums of up to 1025 terms; relative to the largest of their tensor (or to 1), the worst error is
+  // 6.7e-6.
   const auto near = [](const char* name, const std::vector<double>& a, const std::vector<double>& b, double of = 1e-5) {
     EXPECT_LT(MaxError(a, b), of * std::max(1.0, MaxAbs(b))) << name;
   };
@@ -303,7 +305,7 @@ void ExpectMatchesReference(const Problem& problem, bool backward) {
   near("d_k", got.d_k, want.d_k);
   near("d_v", got.d_v, want.d_v);
   if (InfoOf(problem.options.rule).rows != InputRows::kNone) {
-    // Differences of d_out . v that may cancel to nothing: worst seen 1.3e-5.
+    // These are differences of d_out . v that may cancel to nothing; the worst error is 1.3e-5.
     near("d_input", got.d_input, want.d_input, 3e-5);
   }
 }

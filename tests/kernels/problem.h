@@ -1,4 +1,4 @@
-// Random attention problems, and what the kernels and the reference make of them.
+// Draws random attention problems, and runs the kernels and the reference on them.
 #ifndef TRA_TESTS_KERNELS_PROBLEM_H_
 #define TRA_TESTS_KERNELS_PROBLEM_H_
 
@@ -19,7 +19,7 @@ struct Result {
   std::vector<int32_t> first_key;
 };
 
-// Inputs as doubles that hold fp32 values, so that both precisions see the same problem.
+// Holds inputs as doubles that hold fp32 values, so that both precisions see the same problem.
 struct Problem {
   AttentionShape shape;
   AttentionOptions options;
@@ -27,36 +27,37 @@ struct Problem {
   std::vector<double> q, k, v, d_out;  // [B,H,T,d]
   std::vector<double> input;           // the rule's input, see ScoreRule
 
-  // Normal inputs; gates are logs of sigmoid(N(2,1)). Rules with a table get a short one where the shape has none.
+  // Draws normal inputs; gates are logs of sigmoid(N(2,1)). Rules with a table get a short one where the shape has
+  // none.
   Problem(const AttentionShape& shape, const AttentionOptions& options, uint32_t seed = 1);
 
   size_t Heads() const { return shape.batch * shape.heads; }
-  // [batch, head, row, channel] of the rule's input.
+  // Returns the shape [batch, head, row, channel] of the rule's input.
   std::array<size_t, 4> InputShape() const;
   void SetLogGate(double value) { input.assign(input.size(), value); }
 
-  // The SIMD kernels. Outputs are poisoned with NaN before.
+  // Run the SIMD kernels, on outputs that are filled with NaN first.
   Result Forward(size_t workers = 2) const;
   Result Both(size_t workers = 2) const;
   Result Decode(size_t workers = 2) const;
 
-  // The plain float64 loops, under `keep` where it is not empty.
+  // Runs the plain float64 loops, under the mask `keep` where it is not empty.
   Result Reference(const std::vector<uint8_t>& keep = {}, bool backward = false) const;
 
-  // Which keys the kernel keeps, [B,H,Tq,Tk], seen through one-hot values.
+  // Returns which keys the kernel keeps, [B,H,Tq,Tk], seen through one-hot values.
   std::vector<uint8_t> KernelMask() const;
-  // q.k / sqrt(d) in float64, after QK-norm where that is on.
+  // Returns q.k / sqrt(d) in float64, after QK-norm where that is on.
   double Score(size_t head, size_t i, size_t j) const;
 };
 
-double MaxError(const std::vector<double>& a, const std::vector<double>& b);  // NaN in both is no difference
+double MaxError(const std::vector<double>& a, const std::vector<double>& b);  // NaN in both counts as equal
 double MaxAbs(const std::vector<double>& a);
 bool BitEqual(const std::vector<double>& a, const std::vector<double>& b);
 
-// Masks may differ from float64's only where rounding can decide; returns how often they do.
+// Checks that the mask differs from float64's only where rounding can decide; returns how often it does.
 size_t CheckMask(const Problem& problem, const std::vector<uint8_t>& mask);
 
-// Kernel against reference under the kernel's mask: outputs, and gradients where `backward`.
+// Compares the kernel with the reference under the kernel's mask: outputs, and gradients if `backward`.
 void ExpectMatchesReference(const Problem& problem, bool backward);
 
 }  // namespace tra::testing

@@ -71,10 +71,10 @@ TEST_P(RmsNormOnEveryTarget, MatchesReference) {
         SCOPED_TRACE(::testing::Message() << rows << " rows of " << width << (added ? ", added" : ""));
         const Norm norm(rows, width, added);
         const Outputs got = norm.Kernel(), want = norm.Reference();
-        // A few roundings of numbers up to 10, half a unit in the last place each.
+        // Allows a few roundings of numbers up to 10, half a unit in the last place each.
         EXPECT_LT(MaxError(got.sum, want.sum), 1e-6);
         EXPECT_LT(MaxError(got.out, want.out), 5e-6);
-        // Terms of this size cancel; in rows of one channel, whose mean square can be tiny, all but entirely.
+        // Terms of this size cancel; in rows of one channel, whose mean square can be tiny, almost entirely.
         const double terms = MaxAbs(want.inv_rms) * MaxAbs(norm.d_out) * MaxAbs(norm.gain);
         EXPECT_LT(MaxError(got.d_x, want.d_x), 5e-7 * (1 + terms));
         EXPECT_LT(MaxError(got.d_gain, want.d_gain), 1e-6 * std::max(1.0, MaxAbs(want.d_gain)));
@@ -122,7 +122,7 @@ TEST(RmsNorm, ZeroRowsStayZero) {
   const Outputs got = norm.Kernel();
   EXPECT_EQ(MaxAbs(got.out), 0);
   EXPECT_EQ(MaxAbs(got.d_gain), 0);
-  // 1 / rms is 1 / sqrt(1e-6), and the gradient of the order of 1000.
+  // 1 / rms is 1 / sqrt(1e-6), so the gradient is of the order of 1000.
   EXPECT_LT(MaxError(got.d_x, norm.Reference().d_x), 1e-3);
 }
 

@@ -56,7 +56,7 @@ TEST_P(RopeOnEveryTarget, MatchesReference) {
       for (const size_t width : {2, 14, 58, 64, 256, 514}) {
         const Rotation rotation({2, 3, positions, width}, layout);
         for (const bool backwards : {false, true}) {
-          // Two products of numbers up to 5 with rounded factors, and their sum.
+          // The error is that of two products of numbers up to 5 with rounded factors, and of their sum.
           EXPECT_LT(MaxError(rotation.Kernel(backwards), rotation.Reference(backwards)), 1e-6)
               << positions << " positions of " << width;
         }
@@ -86,7 +86,7 @@ TEST(Rope, WorkersDoNotChangeABit) {
   for (const size_t workers : {2, 5}) EXPECT_TRUE(BitEqual(one, rotation.Kernel(false, workers)));
 }
 
-// What a cache of keys relies on.
+// A cache of keys relies on this.
 TEST(Rope, CuttingASequenceChangesNoBit) {
   const Rotation whole({1, 1, 100, 58}, Layout::kHeadFirst);
   const Doubles want = whole.Kernel();
@@ -105,7 +105,7 @@ TEST(Rope, FarPositionsKeepTheirAngles) {
   EXPECT_LT(MaxError(rotation.Kernel(), rotation.Reference()), 1e-6);
 }
 
-// The property that RoPE exists for.
+// RoPE exists for this property.
 TEST(Rope, DotProductsDependOnTheDistanceAlone) {
   Rotation q({1, 1, 1, 64}, Layout::kHeadFirst), k({1, 1, 1, 64}, Layout::kHeadFirst);
   k.x = Draw(64, 2);

@@ -1,4 +1,4 @@
-// What the score rules say of themselves, beyond agreeing with the reference.
+// Tests properties of the score rules beyond their agreement with the reference.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -88,7 +88,7 @@ TEST(Distance, BeyondTheTableTheLastBiasHolds) {
 }
 
 TEST(Contextual, OpenGatesMakeABiasByDistance) {
-  // Scores so large that every gate is 1: key j of query i stands at position i - j + 1.
+  // Scores are so large that every gate is 1: key j of query i stands at position i - j + 1.
   Problem problem = Draw(ScoreRule::kContextual, {1, 2, 60, 60, 4, 8});
   problem.q.assign(problem.q.size(), 10);
   problem.k.assign(problem.k.size(), 10);

@@ -1,4 +1,4 @@
-// The early stop: what it may change, when it happens, and that the backward follows.
+// Tests the early stop: what it may change, when it happens, and that the backward follows it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -81,7 +81,7 @@ TEST(Stop, ExactModeChangesNoBit) {
     EXPECT_TRUE(AnyStopped(result));
     EXPECT_TRUE(BitEqual(result.out, Long(Stop(kStopNever, qk_norm), 0.6).Forward().out));
   }
-  // With logit dropout it never stops: what lies past a stop is added in another order.
+  // With logit dropout it never stops: what lies past a stop would be added in another order.
   const AttentionOptions dropout = Stop(kStopWhenExact, true, DropoutOn::kLogits);
   EXPECT_FALSE(AnyStopped(Long(dropout, 0.6).Forward()));
 }
@@ -98,7 +98,8 @@ TEST(Stop, ExactModeChangesNoBitOfDecode) {
   }
 }
 
-// A gate of 1 has a log of +0 or -0: the geometric series does not converge, and only the keys left bound it.
+// A gate of 1 has a log of +0 or -0: the geometric series does not converge, and only the number of keys left bounds
+// it.
 TEST(Stop, GatesOfOneNeverStop) {
   for (const double log_gate : {0.0, -0.0, -1e-40}) {
     for (const bool qk_norm : {true, false}) {
@@ -113,7 +114,7 @@ TEST(Stop, GatesOfOneNeverStop) {
   }
 }
 
-// Near keys score next to nothing and far ones the most there is: the worst case of the bound.
+// Near keys score almost nothing and far keys as much as possible, which is the worst case of the bound.
 TEST(Stop, HoldsItsBoundAgainstAdversarialKeysAndStrongDropout) {
   for (const float p : {0.05f, 0.5f, 0.9f}) {
     for (const DropoutOn on : {DropoutOn::kNone, DropoutOn::kLogits, DropoutOn::kWeights}) {
@@ -134,7 +135,7 @@ TEST(Stop, HoldsItsBoundAgainstAdversarialKeysAndStrongDropout) {
         SCOPED_TRACE(::testing::Message() << "p " << p << " on " << int(on) << " log gate " << log_gate);
         Problem never = problem;
         never.options.stop_eps = kStopNever;
-        // Values up to 4 / (1 - p); sums of a few hundred of them round by some 1e-6 of that.
+        // Values are up to 4 / (1 - p), and sums of a few hundred of them round by about 1e-6 of that.
         EXPECT_LT(MaxError(problem.Forward().out, never.Forward().out), 5e-6 * MaxAbs(problem.v) / (1 - p));
       }
     }
@@ -143,7 +144,7 @@ TEST(Stop, HoldsItsBoundAgainstAdversarialKeysAndStrongDropout) {
 
 TEST(Stop, StrongGatesStopAfterOneBlock) {
   const Result result = Long(Stop(kDefaultStopEps), 0.1).Forward();
-  // The last tile has seen the block it stands in and one more at most.
+  // The last tile has seen the block it is in and at most one more.
   EXPECT_GE(result.first_key.back(), 900 - 2 * 96);
 }
 

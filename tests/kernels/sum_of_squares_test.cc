@@ -26,7 +26,7 @@ TEST(SumOfSquares, MatchesExtendedPrecisionOnAnyLength) {
     for (const std::vector<float>* array : {&x, &y}) {
       for (const float each : *array) want += static_cast<long double>(each) * each;
     }
-    // A product of two floats is exact in float64, and a million additions are off by 1e6 * 2^-53 at the very most.
+    // A product of two floats is exact in float64, and a million additions are off by at most 1e6 * 2^-53.
     EXPECT_NEAR(SumOfSquares({{x.size(), x.data()}, {y.size(), y.data()}}, serial), static_cast<double>(want),
                 1e-10 * static_cast<double>(want));
   }

@@ -1,4 +1,4 @@
-// SwiGLU, and the dropout that it shares with ApplyDropout.
+// Tests SwiGLU, and the dropout that it shares with ApplyDropout.
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -6,8 +6,8 @@
 #include "tests/kernels/arrays.h"
 #include "tests/kernels/every_target.h"
 #include "tests/kernels/problem.h"
+#include "tra/kernels/dropout_draws.h"
 #include "tra/kernels/dropout_reference.h"
-#include "tra/kernels/philox.h"
 #include "tra/kernels/swiglu_reference.h"
 
 namespace tra::testing {
@@ -62,7 +62,7 @@ TEST_P(SwiGluOnEveryTarget, MatchesReference) {
         SCOPED_TRACE(::testing::Message() << rows << " rows of " << width << ", p " << p);
         const Glu glu(rows, width, p);
         const Outputs got = glu.Kernel(), want = glu.Reference();
-        // A few roundings and the 3e-7 of exp2, relative to the largest.
+        // Allows a few roundings and the 3e-7 of exp2, relative to the largest.
         EXPECT_LT(MaxError(got.out, want.out), 5e-7 * (1 + MaxAbs(want.out)));
         EXPECT_LT(MaxError(got.d_x, want.d_x), 5e-7 * (1 + MaxAbs(want.d_x)));
       }
@@ -70,12 +70,12 @@ TEST_P(SwiGluOnEveryTarget, MatchesReference) {
   }
 }
 
-// Gates from where exp overflows to where it vanishes, with up = 1.
+// Gates run from where exp overflows to where it vanishes, with up = 1.
 TEST_P(SwiGluOnEveryTarget, SiluHoldsOverTheWholeRange) {
   constexpr size_t kSteps = 8001;
   Glu glu(1, kSteps, 0.0f);
   std::fill_n(glu.x.begin(), kSteps, 1.0);
-  for (size_t c = 0; c < kSteps; ++c) glu.x[kSteps + c] = -200.0 + 0.05f * static_cast<float>(c);  // to 200
+  for (size_t c = 0; c < kSteps; ++c) glu.x[kSteps + c] = -200.0 + 0.05f * static_cast<float>(c);  // up to 200
   for (double& gate : glu.x) gate = static_cast<float>(gate);
   const Outputs got = glu.Kernel(), want = glu.Reference();
   for (size_t c = 0; c < kSteps; ++c) {
@@ -114,7 +114,7 @@ TEST_P(SwiGluOnEveryTarget, NaNAndInfinityReachTheirOutputsAlone) {
   }
 }
 
-// up = 1 and a gate of 30, whose silu is 30 to the last bit: zeros are dropped elements and nothing else.
+// With up = 1 and a gate of 30, whose silu is 30 to the last bit, only dropped elements are zero.
 TEST_P(SwiGluOnEveryTarget, BackwardDropsWhatForwardDropped) {
   for (const size_t width : {59, 128}) {
     Glu glu(20, width, 0.3f);
@@ -138,7 +138,7 @@ TEST_P(SwiGluOnEveryTarget, ApplyDropoutMatchesReference) {
       const DropoutOptions options{p, uint64_t{7} << 33 | 5};
       Doubles want(n);
       ApplyDropoutReference(x.data(), n, options, want.data());
-      // Two roundings of numbers up to 10.
+      // Allows two roundings of numbers up to 10.
       EXPECT_LT(MaxError(Drop(x, options), want), 2e-6) << n << " elements, p " << p;
     }
   }
@@ -165,7 +165,7 @@ TEST_P(SwiGluOnEveryTarget, SequencesMatchReference) {
 
 TRA_ON_EVERY_TARGET(SwiGluOnEveryTarget);
 
-// What is dropped of a sequence does not depend on what it is batched with.
+// Which elements of a sequence are dropped does not depend on what it is batched with.
 TEST(ElementDropout, FollowsTheNumberOfTheSequence) {
   const std::vector<int64_t> sequence_ids = {7, 2, 9};
   constexpr size_t kSize = 300;
@@ -183,7 +183,7 @@ TEST(ElementDropout, RefusesPartsOfSequences) {
   Serial serial;
   EXPECT_THROW(ApplyDropout(nullptr, 10, {0.5f, 0, 3}, nullptr, serial), std::invalid_argument);
   EXPECT_THROW(ApplyDropout(nullptr, 0, {0.5f, 0, 0}, nullptr, serial), std::invalid_argument);
-  ApplyDropout(nullptr, 0, {0.5f, 0, 3}, nullptr, serial);  // three empty ones
+  ApplyDropout(nullptr, 0, {0.5f, 0, 3}, nullptr, serial);  // three empty sequences are fine
 }
 
 TEST(SwiGlu, WorkersDoNotChangeABit) {
@@ -258,7 +258,7 @@ TEST(ElementDropout, DiffersBetweenSeedsAndFromAttention) {
     equal_high_seeds += bits == ElementDropoutBits(uint64_t{1} << 32 | 1, i);
     equal_attention += bits == DropoutBits(1, 0, i / 8, i % 8);
   }
-  // Independent draws of 16 bits meet once in 65536.
+  // Independent draws of 16 bits agree once in 65536.
   EXPECT_LT(equal_seeds, 5u);
   EXPECT_LT(equal_high_seeds, 5u);
   EXPECT_LT(equal_attention, 5u);

@@ -1,4 +1,4 @@
-// Every SIMD target that was compiled and that this machine can run, not only the best.
+// Tests attention on every SIMD target that was compiled and that this machine can run, not only the best.
 #include "tra/kernels/targets.h"
 
 #include <gtest/gtest.h>

@@ -34,7 +34,8 @@ TEST(Config, ErrorsNameTheFieldAndTheRemedy) {
   EXPECT_NE(Error({{"layers", "four"}}).find("layers must be an integer, got \"four\""), std::string::npos);
   EXPECT_NE(Error({{"mlp_dropout", 1.0}}).find("mlp_dropout must be in [0, 1)"), std::string::npos);
   EXPECT_NE(Error({{"attention", "alibi"}}).find("unknown attention 'alibi'; there are nope"), std::string::npos);
-  EXPECT_NE(Error({{"block", "post"}}).find("block must be one of 'prenorm'"), std::string::npos);
+  EXPECT_NE(Error({{"block", "post"}}).find("unknown model block 'post'; there are prenorm, normed-residual"),
+            std::string::npos);
   EXPECT_NE(Error({{"attention", "diff"}, {"heads", 1}}).find("must be even"), std::string::npos);
   EXPECT_NE(Error({{"attention", "rope"}, {"width", 4}}).find("even width"), std::string::npos);
   EXPECT_NE(Error({{"attention", "rope"}, {"dropout_on", "logits"}}).find("use 'weights'"), std::string::npos);

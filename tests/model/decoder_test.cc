@@ -46,7 +46,8 @@ TEST(Decoder, LeavesTheGlobalGeneratorAlone) {
 TEST(Decoder, InitialWeightsHaveTheDocumentedSpread) {
   const Decoder model(ModelConfig::Mini(64), 1);
   const auto weights = model.named_parameters();
-  // 16,384 draws or more: deviations within 4 sigma of 1 / sqrt(2n).
+  // Each has n = 16,384 draws or more; a sample's deviation has a relative error of 1 / sqrt(2n), and 4 times that is
+  // allowed.
   const auto deviation = [&](const char* name) { return weights[name].std().item<double>(); };
   EXPECT_NEAR(deviation("head"), 0.02, 0.02 * 4 / std::sqrt(2 * 16384.0));
   EXPECT_NEAR(deviation("embedding"), 0.01 / std::sqrt(3.0), 1e-4);
@@ -98,7 +99,7 @@ TEST_P(Variants, MatchesItsFloat64Self) {
     for (const auto& each : fast->named_parameters()) {
       const at::Tensor want = wide->named_parameters()[each.key()].grad();
       ASSERT_TRUE(each.value().grad().defined() && want.defined()) << each.key();
-      // Sums over 300 positions and two layers.
+      // The bound allows for rounding in sums over 300 positions and two layers.
       EXPECT_LT(MaxDifference(each.value().grad(), want), 3e-4 * std::max(1.0, want.abs().max().item<double>()))
           << each.key();
     }
@@ -125,15 +126,15 @@ TEST_P(Variants, DropoutIsAFunctionOfTheSeed) {
   EXPECT_EQ(logits(1).equal(logits(2)), GetParam() != "label");
 }
 
-// Losses and gradients of a step are sums over its sequences, so how they are batched, padded, and shared out over
-// processes changes rounding only: with dropout of all kinds, too.
+// Losses and gradients of a step are sums over its sequences, so how these are batched, padded and distributed over
+// processes changes only the rounding, even with dropout of all kinds.
 TEST_P(Variants, WhatIsDrawnFollowsTheSequences) {
   ModelConfig config = SmallConfig(GetParam());
   config.embedding_dropout = config.attention_dropout = config.mlp_dropout = 0.2;
   const at::Tensor tokens = RandomTokens(3, 40), targets = RandomTokens(3, 40);
   const at::Tensor numbers = at::tensor({12, 5, 9}, at::kLong), lengths = at::tensor({40, 25, 33}, at::kLong);
   targets.masked_fill_(at::arange(40).unsqueeze(0) >= lengths.unsqueeze(1), -100);
-  // On the kernels, where sums of 100 positions differ by their order (worst seen 3.1e-5, fot), and by tensor
+  // Runs on the kernels, where sums over 100 positions differ with their order (worst seen 3.1e-5, fot), and on tensor
   // operations in float64.
   for (const auto& [dtype, bound] : {std::pair(at::kFloat, 1e-4), std::pair(at::kDouble, 1e-12)}) {
     const auto model = SmallModel(config);
@@ -201,7 +202,7 @@ TEST_P(Variants, EachKindOfDropoutDoesSomething) {
 TEST(Decoder, RowsThatKeepNothingHaveFiniteGradients) {
   const auto model = SmallModel("tra");
   {
-    // Queries are minus the keys: a token's own key never passes, and most rows keep nothing or little.
+    // Queries are minus the keys: no query keeps its own key, and most rows keep nothing or little.
     const c10::NoGradGuard no_grad;
     for (const auto& each : model->named_parameters()) {
       if (each.key().find("query.weight") == std::string::npos) continue;

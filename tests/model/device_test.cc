@@ -1,4 +1,4 @@
-// Models elsewhere than on the CPU.
+// Tests models on a device other than the CPU.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using testing::RandomTokens;
 using testing::SmallConfig;
 using testing::SmallModel;
 
-// The model of SmallModel on a device.
+// Returns the model of SmallModel, on a device.
 std::shared_ptr<Decoder> OnDevice(const ModelConfig& config, at::Device device) {
   auto model = std::make_shared<Decoder>(config, 2, device);
   LoadWeights(*model, NamedWeights(*SmallModel(config)), "the model of the test");
@@ -38,7 +38,7 @@ TEST_P(Device, WeightsAreTheSame) {
   }
 }
 
-// With dropout: what is drawn does not depend on the device either.
+// Uses dropout: what is drawn must not depend on the device either.
 TEST_P(Device, AStepIsThatOfTheCpu) {
   ModelConfig config = SmallConfig(GetParam());
   config.attention_dropout = config.mlp_dropout = config.embedding_dropout = 0.2;
@@ -67,7 +67,7 @@ TEST_P(Device, AStepIsThatOfTheCpu) {
   for (const auto& each : there->named_parameters()) {
     const at::Tensor grad = each.value().grad().cpu(), want_grad = want[each.key()].grad();
     EXPECT_LT(MaxDifference(grad, want_grad), 1e-4 * (1 + want_grad.abs().max().item<double>())) << each.key();
-    // AdamW's first step has the sign of the gradient, which rounding may turn where there is next to none.
+    // AdamW's first step has the sign of the gradient, which rounding may flip where the gradient is almost 0.
     const at::Tensor clear = want_grad.abs() > 1e-3;
     const at::Tensor weight = each.value().detach().cpu(), want_weight = want[each.key()].detach();
     EXPECT_LT(MaxDifference(weight.masked_select(clear), want_weight.masked_select(clear)), 1e-5) << each.key();

@@ -12,7 +12,7 @@ namespace {
 class Decoding : public EveryVariant {};
 TRA_FOR_EVERY_VARIANT(Decoding);
 
-// Prefill and steps against the whole sequence at once, four times the training length.
+// Compares prefill and steps with the whole sequence at once, at four times the training length.
 TEST_P(Decoding, PrefillAndStepsEqualTheWholeSequence) {
   const c10::NoGradGuard no_grad;
   for (const Block block : {Block::kPrenorm, Block::kNormedResidual}) {
@@ -27,7 +27,7 @@ TEST_P(Decoding, PrefillAndStepsEqualTheWholeSequence) {
       Pass pass;
       pass.cache = &cache;
       std::vector<at::Tensor> parts = {model->Logits(tokens.narrow(1, 0, prompt), pass)};
-      // One by one, then several at once, as speculative decoding would.
+      // Tokens follow one by one, then several at once, as in speculative decoding.
       for (int64_t t = prompt; t < 50; ++t) parts.push_back(model->Logits(tokens.narrow(1, t, 1), pass));
       parts.push_back(model->Logits(tokens.narrow(1, 50, 14), pass));
       EXPECT_EQ(cache.length, length);
@@ -122,7 +122,7 @@ TEST(Sample, TopKAndTopPLeaveTheMostLikely) {
   sampling.top_k = 2;
   EXPECT_EQ(Reached(logits, sampling), (std::set<int64_t>{1, 3}));
   sampling.top_k = 0;
-  sampling.top_p = 0.75;  // 0.4 + 0.3 < 0.75, so the next belongs too
+  sampling.top_p = 0.75;  // 0.4 + 0.3 < 0.75, so the next token belongs too
   EXPECT_EQ(Reached(logits, sampling), (std::set<int64_t>{1, 2, 3}));
   sampling.top_p = 0.05;
   EXPECT_EQ(Reached(logits, sampling), (std::set<int64_t>{1}));
@@ -173,7 +173,7 @@ TEST(Cache, ACloneGoesItsOwnWay) {
     logits(cache, tokens);
     Cache branch = cache.Clone();
     logits(branch, other);
-    const at::Tensor after = logits(cache, tokens);  // as if the branch had never been
+    const at::Tensor after = logits(cache, tokens);  // as if the branch did not exist
     logits(whole, tokens);
     EXPECT_TRUE(after.equal(logits(whole, tokens))) << attention;
   }
@@ -189,7 +189,7 @@ TEST(Cache, OfAnotherModelIsRefused) {
   Cache own = model->NewCache(10);
   pass.cache = &own;
   model->train();
-  EXPECT_THROW(model->Logits(RandomTokens(2, 4), pass), c10::Error);  // dropout
+  EXPECT_THROW(model->Logits(RandomTokens(2, 4), pass), c10::Error);  // in training mode there is dropout
 }
 
 TEST(Cache, RefusesGradients) {

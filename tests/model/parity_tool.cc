@@ -1,4 +1,4 @@
-// Models for tests/python:
+// Makes and runs models for tests/python:
 //   parity_tool init '{"attention": "tra", ...}' WEIGHTS   draws weights and saves them
 //   parity_tool run WEIGHTS INPUT OUTPUT                   tokens, targets -> logits, loss, labels, grad.<weight>
 #include <ATen/ATen.h>

@@ -1,4 +1,4 @@
-// Damaged files: each is refused with the reader's own error, or read exactly as its header says.
+// Tests that every damaged file is either refused with a SafetensorsError or read exactly as its header says.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
@@ -55,11 +55,11 @@ void SetHeaderLength(Bytes& file, uint64_t length) {
   if (file.size() >= sizeof(length)) std::memcpy(file.data(), &length, sizeof(length));
 }
 
-// Whether the file has the header that it speaks of.
+// Tells whether the file is long enough for the header length that it states.
 bool HasHeader(const Bytes& file) { return file.size() >= 8 && HeaderLength(file) <= file.size() - 8; }
 
-// Another number in the place of a random one in the header; the length is made to fit, or else nothing behind it would
-// be looked at.
+// Replaces a random number in the header by another one. Adjusts the header length, because otherwise the file would be
+// refused before anything else is checked.
 void EditNumber(Bytes& file, Random& random) {
   if (!HasHeader(file)) return;
   const size_t end = 8 + HeaderLength(file);
@@ -80,7 +80,7 @@ void EditNumber(Bytes& file, Random& random) {
   SetHeaderLength(file, HeaderLength(file) + number.size() - (stop - start));
 }
 
-// Words of the format where they do not belong, with the length made to fit.
+// Inserts words of the format where they do not belong, and adjusts the header length.
 void InsertToken(Bytes& file, Random& random) {
   if (!HasHeader(file)) return;
   const uint64_t length = HeaderLength(file);
@@ -97,7 +97,7 @@ void InsertToken(Bytes& file, Random& random) {
   SetHeaderLength(file, length + token.size());
 }
 
-// Changes that leave the JSON in order, with luck even the file: only these get as far as the last checks.
+// Makes changes that leave the JSON valid, and sometimes even the file: only these reach the last checks.
 void EditEntry(Bytes& file, Random& random) {
   if (!HasHeader(file)) return;
   const uint64_t length = HeaderLength(file);
@@ -174,7 +174,8 @@ void Mutate(Bytes& file, Random& random) {
   }
 }
 
-// Against a second reader: the document tree, good enough here since what the first one accepts has no duplicates.
+// Compares with a second reader that parses the header into a tree. Such a tree cannot show duplicates, but files with
+// duplicates are refused by the first reader.
 void ExpectFaithful(const SafetensorsFile& file, const char* bytes, size_t size) {
   uint64_t length = 0;
   std::memcpy(&length, bytes, sizeof(length));
@@ -203,7 +204,7 @@ void ExpectFaithful(const SafetensorsFile& file, const char* bytes, size_t size)
 TEST(SafetensorsFuzz, DamagedFilesAreRefusedOrReadAsTheySay) {
   constexpr int kPerSeed = 15'000;
   const std::vector<Bytes> seeds = Seeds();
-  // The mutations are no good if they all fail alike.
+  // Counts the refusals by kind: the mutations are useful only if all kinds occur.
   std::map<std::string, int> refusals;
   for (const char* kind : {"cannot hold a safetensors header",
                            "beyond the limit",
@@ -236,7 +237,7 @@ TEST(SafetensorsFuzz, DamagedFilesAreRefusedOrReadAsTheySay) {
       Bytes file = seeds[s];
       const size_t mutations = 1 + Below(random, 3);
       for (size_t m = 0; m < mutations; ++m) Mutate(file, random);
-      // Of its exact size on the heap, where a sanitizer sees a read beyond it.
+      // A block of the exact size on the heap lets a sanitizer see any read beyond it.
       const std::unique_ptr<char[]> exact(new char[file.size()]);
       std::memcpy(exact.get(), file.data(), file.size());
       SCOPED_TRACE(testing::Message() << "seed " << s << ", mutation " << i);

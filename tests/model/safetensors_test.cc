@@ -1,4 +1,4 @@
-// Round trips, and every way in which a file can be wrong, each by its message.
+// Tests round trips, and every way in which a file can be wrong, each by its error message.
 #include "tra/model/safetensors.h"
 
 #include <ATen/ATen.h>
@@ -17,7 +17,7 @@ using Names = std::set<std::string>;
 using Tensors = std::map<std::string, at::Tensor>;
 using Metadata = std::map<std::string, std::string>;
 
-// A file by hand: the header as given, then the data.
+// Returns the bytes of a file made by hand: the header as given, then the data.
 std::string File(const std::string& json, const std::string& data = "") {
   const uint64_t length = json.size();
   std::string bytes(sizeof(length), '\0');
@@ -36,12 +36,12 @@ void ExpectRejected(const std::string& bytes, const std::string& message) {
   }
 }
 
-// One tensor "a" of this entry, in so many zero bytes of data.
+// Expects an error for one tensor "a" with this entry and this many zero bytes of data.
 void ExpectEntryRejected(const std::string& entry, size_t data_size, const std::string& message) {
   ExpectRejected(File("{\"a\":" + entry + "}", std::string(data_size, '\0')), "tensor \"a\": " + message);
 }
 
-// Bit for bit, so that NaNs count.
+// Compares bit for bit, so that NaNs are compared too.
 void ExpectSame(const at::Tensor& got, const at::Tensor& want) {
   ASSERT_EQ(got.scalar_type(), want.scalar_type());
   ASSERT_EQ(got.sizes(), want.sizes());
@@ -97,7 +97,7 @@ TEST(SafetensorsRoundTrip, ExtremeValuesKeepTheirBits) {
 
 TEST(SafetensorsRoundTrip, ViewsAreWrittenAsTheirElements) {
   const at::Tensor x = at::arange(24, at::kFloat).view({2, 3, 4}).set_requires_grad(true);
-  // Contiguous, with a bit that says its elements count negated.
+  // This tensor is contiguous, but has the bit set that says its elements are negated.
   const at::Tensor negated = at::imag(at::randn({1}, at::kComplexFloat).conj());
   ASSERT_TRUE(negated.is_neg() && negated.is_contiguous());
   ExpectRoundTrip({{"transposed", x.transpose(0, 2)},
@@ -244,9 +244,9 @@ TEST(SafetensorsRead, RejectsNegativeAndOverflowingShapes) {
   ExpectEntryRejected(shaped("[18446744073709551616]"), 4,
                       "shape must hold whole numbers from 0 up, not a number that");
   for (const char* shape : {"[9223372036854775808]",        // beyond int64 by itself
-                            "[2305843009213693952]",        // times 4 bytes
+                            "[2305843009213693952]",        // beyond int64 when multiplied by 4 bytes
                             "[4294967296,4294967297]",      // wraps around to one element
-                            "[9223372036854775807,3,5,7]",  // and more often than once
+                            "[9223372036854775807,3,5,7]",  // wraps around more than once
                             "[0,4294967296,4294967296]",    // empty, but with strides beyond int64
                             "[4294967296,4294967296,0]"}) {
     ExpectEntryRejected(shaped(shape), 4, "shape is too large");
@@ -332,7 +332,7 @@ TEST(SafetensorsWrite, EveryTensorIsAligned) {
     uint64_t header = 0;
     std::memcpy(&header, bytes.data(), sizeof(header));
     ASSERT_EQ(header % 8, 0u);
-    // Wider elements before narrower ones: each begins at a multiple of its own width.
+    // Wider elements come before narrower ones, so that each tensor begins at a multiple of its element width.
     const std::string json = bytes.substr(8, header);
     const std::vector<std::string> by_width = {"Double", "Float", "Short", "Byte"};
     for (size_t i = 1; i < by_width.size(); ++i) {

@@ -1,4 +1,4 @@
-// Small models and random tokens for the tests.
+// Makes small models and random tokens for the tests.
 #ifndef TRA_TESTS_MODEL_SMALL_H_
 #define TRA_TESTS_MODEL_SMALL_H_
 
@@ -27,7 +27,8 @@ inline ModelConfig SmallConfig(const std::string& attention) {
   return config;
 }
 
-// Weights large enough that attention matters: as initialised, all nine variants are nearly the same function.
+// Makes a model with weights so large that attention matters: as initialised, all nine variants are nearly the same
+// function.
 inline std::shared_ptr<Decoder> SmallModel(const ModelConfig& config, uint64_t seed = 1) {
   auto model = std::make_shared<Decoder>(config, seed);
   const c10::NoGradGuard no_grad;

@@ -1,4 +1,4 @@
-// What the variants promise of themselves: the identities that tie one to another.
+// Tests the identities that relate the variants to each other.
 #include "tra/model/attention/variants.h"
 
 #include <cmath>
@@ -59,7 +59,7 @@ TEST(Identity, RelWithoutBiasAndCopeWithoutPositionsAreNope) {
 
 TEST(Identity, AnOpenGateMakesTraForgetDistances) {
   const c10::NoGradGuard no_grad;
-  // Without decay, and with only two kinds of tokens before it, the last position cannot tell their order.
+  // Without decay, the last position cannot tell the order of the two kinds of tokens before it.
   const at::Tensor a = at::tensor({3, 5, 3, 3, 5, 7}, at::kLong).unsqueeze(0);
   const at::Tensor b = at::tensor({5, 3, 3, 5, 3, 7}, at::kLong).unsqueeze(0);
   ModelConfig one_layer = SmallConfig("tra");
@@ -103,13 +103,13 @@ TEST(Identity, DiffWithLambdaZeroIsNormedPlainAttention) {
   const at::Tensor x = at::randn({2, 30, 32});
   const auto project = [&](const char* name) { return at::linear(x, weights[std::string(name) + ".weight"]); };
   const auto first = [&](const at::Tensor& y) {  // the first head of the one pair
-    return Rope(AttentionLayer::Heads(y, 2), 0, 500000.0).narrow(1, 0, 1);
+    return Rope(SplitHeads(y, 2), 0, 500000.0).narrow(1, 0, 1);
   };
   AttentionOptions options;
   options.rule = ScoreRule::kSoftmax;
   options.qk_norm = false;
-  const at::Tensor plain = AttentionComposed(first(project("query")), first(project("key")),
-                                             AttentionLayer::Heads(project("value"), 1), {}, options);
+  const at::Tensor plain =
+      AttentionComposed(first(project("query")), first(project("key")), SplitHeads(project("value"), 1), {}, options);
   const at::Tensor normed = RmsNorm(plain, weights["norm"], 1e-5) * (1 - lambda_init);
   const at::Tensor want =
       at::linear(normed.transpose(1, 2).reshape({2, 30, 32}), weights["out.weight"], weights["out.bias"]);

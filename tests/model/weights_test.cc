@@ -61,7 +61,7 @@ TEST(Weights, ErrorsNameTheTensor) {
   EXPECT_NE(error_after([](auto& f) { f.metadata["config"] = "{"; }).find("not JSON"), std::string::npos);
   EXPECT_NE(error_after([](auto& f) { f.metadata["config"] = "{\"layers\": -1}"; }).find("layers must be"),
             std::string::npos);
-  // A configuration that would take more memory than there is.
+  // These configurations would take more memory than there is.
   for (const char* field : {"vocabulary", "layers", "width"}) {
     EXPECT_NE(error_after([&](auto& f) {
                 nlohmann::json config = nlohmann::json::parse(f.metadata["config"]);

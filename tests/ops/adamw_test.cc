@@ -11,7 +11,7 @@
 namespace tra {
 namespace {
 
-// Two matrices, and two vectors of their own group.
+// Draws two matrices, and two vectors that form another group.
 std::vector<at::Tensor> Draw(at::ScalarType dtype = at::kFloat) {
   at::manual_seed(7);
   std::vector<at::Tensor> parameters = {at::randn({40, 33}), at::randn({1, 1}), at::randn({33}), at::randn({7})};
@@ -37,7 +37,7 @@ torch::optim::AdamW TorchOptimizer(const std::vector<at::Tensor>& x) {
   return torch::optim::AdamW({group({x[0], x[1]}, kDecay), group({x[2], x[3]}, kNoDecay)});
 }
 
-// Something that depends on the parameters, so that a wrong step leads elsewhere.
+// Computes gradients that depend on the parameters, so that a wrong step shows in later ones.
 void Backward(const std::vector<at::Tensor>& x, int step) {
   at::Tensor loss = (at::matmul(x[0], x[2]) + x[1] + 0.1 * step).square().mean();
   if (step % 3 != 1) loss = loss + (x[3] - step).cos().sum();  // every third step one parameter has no gradient
@@ -71,13 +71,13 @@ void ExpectParityWithTorch(at::ScalarType dtype, double tolerance) {
     ExpectNear(ours, theirs, tolerance);
   }
   ExpectNear({ours[0]}, {Draw(dtype)[0]}, 10);
-  EXPECT_GT((ours[0] - Draw(dtype)[0]).abs().max().item<double>(), 0.5);  // they went somewhere
+  EXPECT_GT((ours[0] - Draw(dtype)[0]).abs().max().item<double>(), 0.5);  // the parameters moved
   EXPECT_EQ(optimizer.States()[0].step, 20);
   EXPECT_EQ(optimizer.States()[3].step, 13);
 }
 
 TEST(AdamW, TwentyStepsAreThoseOfTorch) {
-  // Parameters of size 3 off by a few 2^-24, and steps of up to 0.2 whose direction is off by as much.
+  // Parameters of size 3 are off by a few 2^-24, and so are the directions of steps of up to 0.2.
   ExpectParityWithTorch(at::kFloat, 1e-5);
 }
 
@@ -133,7 +133,7 @@ TEST(AdamW, GradientsMayHaveOtherStridesThanTheirParameter) {
   of_b.Step(0.1, 0.5);
   EXPECT_TRUE(a.equal(b));
   EXPECT_EQ(a.grad().abs().max().item<float>(), 0.0f);
-  // And parameters need not be contiguous.
+  // Parameters need not be contiguous either.
   const at::Tensor c = at::ones({3, 5}).t().set_requires_grad(true);
   c.mutable_grad() = grad.clone();
   AdamW({{{c}, 0.1}}).Step(0.1, 0.5);

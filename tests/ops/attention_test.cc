@@ -1,4 +1,4 @@
-// The operators from C++; tests/python has the fuller comparison.
+// Tests the operators from C++; tests/python has the fuller comparison.
 #include "tra/ops/attention.h"
 
 #include <ATen/ATen.h>
@@ -62,7 +62,7 @@ TEST(Attention, KernelsMatchComposedInFloat64WithGradients) {
       const Inputs wide = fast.Wide();
       const at::Tensor got = Attention(fast.q, fast.k, fast.v, fast.rule_input, options, sequence_ids);
       const at::Tensor want = AttentionComposed(wide.q, wide.k, wide.v, wide.rule_input, options, sequence_ids.clone());
-      sequence_ids.zero_();  // the backward has its own
+      sequence_ids.zero_();  // the backward has its own copy
       ExpectNear(got, want, 5e-6);
       const at::Tensor weight = at::randn_like(got);
       const std::vector<at::Tensor> a = torch::autograd::grad({(got * weight).sum()}, fast.All());
@@ -93,7 +93,7 @@ TEST(Attention, WithoutGradientsGivesTheSameBits) {
 TEST(Attention, ExpandedInputsAreReadThroughTheirStrides) {
   const c10::NoGradGuard no_grad;
   const Inputs x = Draw(30, 30);
-  // One key head shared by all: stride 0.
+  // All heads share one head of keys: its stride is 0.
   const at::Tensor k = x.k.select(1, 0).unsqueeze(1).expand({2, 3, 30, 16});
   EXPECT_TRUE(Attention(x.q, k, x.v, x.rule_input, {}).equal(Attention(x.q, k.contiguous(), x.v, x.rule_input, {})));
 }

@@ -22,7 +22,7 @@ struct Problem {
   }
 };
 
-// hidden [2, positions, 24]; a share of the targets is `ignored`.
+// Draws a problem with hidden [2, positions, 24], in which this share of the targets is ignored.
 Problem Draw(int64_t positions, int64_t vocabulary, double ignored) {
   at::manual_seed(positions * 100000 + vocabulary);
   const at::Tensor hidden = at::randn({2, positions, 24}), weight = at::randn({vocabulary, 24}) * 0.3;
@@ -41,8 +41,8 @@ void ExpectNear(const at::Tensor& a, const at::Tensor& b, double tolerance) {
   EXPECT_LE(error.numel() == 0 ? 0.0 : error.max().item<double>(), tolerance);
 }
 
-// A logit, a sum of 24 products of size 0.3, is off by some 1e-7, and so is its probability, relative to itself. The
-// gradients are sums of these times hidden or weight: of probabilities that add up to 1, and of 40 positions.
+// A logit, a sum of 24 products of size 0.3, is off by about 1e-7, and so is its probability, relative to itself. The
+// gradients are sums of these times weight or hidden: over probabilities that add up to 1, and over 40 positions.
 constexpr double kHiddenTolerance = 2e-6, kWeightTolerance = 1e-5;
 
 void ExpectSameGradients(const std::vector<at::Tensor>& got, const std::vector<at::Tensor>& want) {
@@ -92,7 +92,8 @@ TEST(LinearCrossEntropy, GradientIsTheSlopeOfTheLoss) {
   const auto moved = [&](double by) {
     return loss(problem.hidden + by * hidden, problem.weight + by * weight).item<double>();
   };
-  // A step of 0.01 changes the loss of about 100, known to 1e-5, by about 1; the third derivative does the rest.
+  // A step of 0.01 changes the loss of about 100, known to 1e-5, by about 1; the third derivative causes the rest of
+  // the error.
   const double want = (slope[0] * hidden).sum().item<double>() + (slope[1] * weight).sum().item<double>();
   EXPECT_NEAR((moved(0.01) - moved(-0.01)) / 0.02, want, 0.01 * std::abs(want));
 }
@@ -156,7 +157,7 @@ TEST(LinearCrossEntropy, IncomingGradientsScaleEveryBackward) {
   const std::vector<at::Tensor> once = backward(1.0), with_half = backward(0.5), with_one = backward(1.0);
   for (size_t i = 0; i < once.size(); ++i) {
     ExpectNear(with_half[i], once[i] * 1.5, kWeightTolerance);
-    ExpectNear(with_one[i], once[i] * 2.5, kWeightTolerance);  // the first one did not add into what was saved
+    ExpectNear(with_one[i], once[i] * 2.5, kWeightTolerance);  // the first one did not add to what was saved
   }
 }
 
@@ -214,7 +215,7 @@ TEST(LinearCrossEntropy, HalfPrecisionIsSummedInSingle) {
 }
 
 TEST(LinearCrossEntropy, ThreadsDoNotChangeBits) {
-  // One channel: a logit is one product, which torch cannot add up in another order for other threads.
+  // With one channel a logit is one product, which torch cannot add up in another order for other numbers of threads.
   at::manual_seed(1);
   const c10::NoGradGuard no_grad;
   const at::Tensor hidden = at::randn({500, 1}), weight = at::randn({997, 1});

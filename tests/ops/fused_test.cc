@@ -1,4 +1,4 @@
-// What surrounds attention in a block, as operators: fp32 kernels against the composed float64 path.
+// Tests the operators that surround attention in a block: the fp32 kernels against the composed float64 path.
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/GradMode.h>
@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tra/kernels/philox.h"
+#include "tra/kernels/dropout_draws.h"
 #include "tra/ops/dropout.h"
 #include "tra/ops/rms_norm.h"
 #include "tra/ops/rope.h"
@@ -27,7 +27,7 @@ Tensors Leaves(const Tensors& from, at::ScalarType dtype) {
   return leaves;
 }
 
-// Relative to the largest of the tensor, or to 1.
+// Compares relative to the largest element of the tensor, or to 1.
 void ExpectNear(const at::Tensor& got, const at::Tensor& want, double tolerance) {
   ASSERT_EQ(got.sizes(), want.sizes());
   if (got.numel() == 0) return;
@@ -36,7 +36,7 @@ void ExpectNear(const at::Tensor& got, const at::Tensor& want, double tolerance)
   EXPECT_LT((got.to(at::kDouble) - wide).abs().max().item<double>(), tolerance * scale);
 }
 
-// Values and gradients of every output in fp32 against float64, which does not reach the kernels.
+// Compares values and gradients of every output in fp32 with float64, which does not use the kernels.
 void ExpectMatchesFloat64(const Tensors& inputs, const std::function<Tensors(const Tensors&)>& op) {
   const Tensors fast = Leaves(inputs, at::kFloat), wide = Leaves(inputs, at::kDouble);
   const Tensors got = op(fast), want = op(wide);
@@ -53,7 +53,7 @@ void ExpectMatchesFloat64(const Tensors& inputs, const std::function<Tensors(con
   for (size_t i = 0; i < a.size(); ++i) ExpectNear(a[i], b[i], 2e-6);
 }
 
-// bfloat16 against the same in float64, rounded at the end alone: steps in bfloat16 would change a third of all
+// Compares bfloat16 with the same in float64, rounded only at the end: steps in bfloat16 would change a third of all
 // elements.
 void ExpectRoundedOnce(const at::Tensor& got, const at::Tensor& want) {
   EXPECT_EQ(got.scalar_type(), at::kBFloat16);
@@ -70,7 +70,7 @@ void ExpectError(const std::string& part, const Body& body) {
   }
 }
 
-// One recorded and one not.
+// Compares a result that autograd recorded with one that it did not.
 void ExpectSameBitsWithoutGradients(const at::Tensor& x, const std::function<at::Tensor(const at::Tensor&)>& op) {
   const at::Tensor recorded = op(x.detach().set_requires_grad(true));
   EXPECT_TRUE(recorded.requires_grad());
@@ -191,7 +191,7 @@ TEST(Dropout, MatchesFloat64WithGradients) {
   ExpectMatchesFloat64({at::randn({40, 30}).t()}, op);
 }
 
-// The seed has bits past the 63 of a positive int64.
+// Uses a seed with bits beyond the 63 of a positive int64.
 TEST(Dropout, DropsTheDocumentedElements) {
   const uint64_t seed = ~uint64_t{5};
   const at::Tensor x = at::ones({1000}).set_requires_grad(true);
@@ -204,7 +204,7 @@ TEST(Dropout, DropsTheDocumentedElements) {
   }
 }
 
-// Forward and backward, fused and composed: the same of a sequence wherever it stands.
+// Checks forward and backward, fused and composed: a sequence has the same mask wherever it is in a batch.
 TEST(Dropout, FollowsTheNumbersOfSequences) {
   const std::vector<std::function<at::Tensor(const at::Tensor&, const Draws&)>> ops = {
       [](const at::Tensor& x, const Draws& draws) { return Dropout(x, 0.3, draws); },
@@ -254,7 +254,7 @@ TEST(Rope, MatchesFloat64WithGradients) {
   const auto op = [](const Tensors& in) { return Tensors{Rope(in[0], 5, 500.0)}; };
   ExpectMatchesFloat64({at::randn({2, 3, 40, 26})}, op);
   ExpectMatchesFloat64({at::randn({2, 40, 3, 26}).transpose(1, 2)}, op);
-  ExpectMatchesFloat64({at::randn({2, 3, 26, 40}).transpose(2, 3)}, op);  // channels apart
+  ExpectMatchesFloat64({at::randn({2, 3, 26, 40}).transpose(2, 3)}, op);  // channels are not adjacent
   ExpectMatchesFloat64({at::randn({2, 3, 0, 26})}, op);
 }
 
@@ -289,7 +289,7 @@ TEST(Rope, ErrorsShowTheShapes) {
   ExpectError("floating point", [] { Rope(at::ones({1, 2, 3, 8}, at::kLong)); });
 }
 
-// The schemas, as Python and TorchScript see them.
+// Calls the schemas as Python and TorchScript do.
 TEST(Library, CallsTheSameFunctions) {
   const at::Tensor x = at::randn({2, 3, 4, 8}), gain = at::randn({8});
   const auto call = [](const char* name, std::vector<c10::IValue> inputs,

@@ -16,7 +16,7 @@ class PooledMemoryTest : public ::testing::Test {
  protected:
   void SetUp() override {
     UsePooledMemory();
-    UsePooledMemory();  // twice is as good as once
+    UsePooledMemory();  // a second call changes nothing
     TrimPooledMemory();
   }
 };
@@ -56,7 +56,7 @@ TEST_F(PooledMemoryTest, TrimGivesBackWhatIsNotInUse) {
   EXPECT_GT(PooledMemoryStats().kept, 0u);
   TrimPooledMemory();
   EXPECT_EQ(PooledMemoryStats().kept, 0u);
-  live.fill_(1);  // still there
+  live.fill_(1);  // its memory is still there
 }
 
 TEST_F(PooledMemoryTest, SizesThatAreNoLongerWantedGo) {

@@ -27,7 +27,7 @@ Layer Draw(int64_t batch, int64_t length) {
   return {leaf({batch, length, 24}), {leaf({24, 24}), leaf({7, 24}), leaf({1, 24})}, {{}, leaf({7}), leaf({1})}};
 }
 
-// The same leaves, one by one and by tensor operations, in float64.
+// Computes the Linears one by one, by tensor operations in float64.
 std::vector<at::Tensor> Apart(const Layer& layer) {
   std::vector<at::Tensor> parts;
   for (size_t i = 0; i < layer.weights.size(); ++i) {
@@ -44,7 +44,7 @@ double Worst(const at::Tensor& a, const at::Tensor& b) {
 }
 
 TEST(Project, EqualsLinearsOneByOneWithGradients) {
-  for (const int64_t length : {3, 200}) {  // few rows go one by one
+  for (const int64_t length : {3, 200}) {  // with few rows Project computes them one by one
     const Layer layer = Draw(2, length);
     const std::vector<at::Tensor> got = Project(layer.x, layer.weights, layer.biases), want = Apart(layer);
     at::Tensor loss = at::zeros({}), wide = at::zeros({}, at::kDouble);
@@ -56,7 +56,7 @@ TEST(Project, EqualsLinearsOneByOneWithGradients) {
     }
     const auto a = torch::autograd::grad({loss}, layer.Leaves());
     const auto b = torch::autograd::grad({wide}, layer.Leaves());
-    for (size_t i = 0; i < a.size(); ++i) EXPECT_LT(Worst(a[i], b[i]), 1e-4) << i;  // sums of 400
+    for (size_t i = 0; i < a.size(); ++i) EXPECT_LT(Worst(a[i], b[i]), 1e-4) << i;  // sums of 400 terms
   }
 }
 

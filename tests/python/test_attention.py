@@ -1,4 +1,4 @@
-"""torch.ops.tra.* and the module against the maths written in plain torch operations, values and gradients."""
+"""Compares values and gradients of torch.ops.tra.* and of the module with the maths in plain torch operations."""
 
 import math
 import os
@@ -13,7 +13,7 @@ import tra
 
 
 def plain(q, k, v, log_gate, qk_norm=True, dropped=None, p=0.0, dropout_on="none", keep=None):
-    """Threshold Relative Attention, step by step. Returns the output and the scores."""
+    """Computes Threshold Relative Attention step by step. Returns the output and the scores."""
     if qk_norm:
         q = q / torch.sqrt((q * q).mean(-1, keepdim=True) + 1e-6)
         k = k / torch.sqrt((k * k).mean(-1, keepdim=True) + 1e-6)
@@ -22,7 +22,7 @@ def plain(q, k, v, log_gate, qk_norm=True, dropped=None, p=0.0, dropout_on="none
     past = torch.ones(queries, keys, dtype=torch.bool).tril(keys - queries)
     if keep is None:
         keep = past & (s > 0)
-    # distance from key j: kept keys in j..i
+    # the distance of key j is the number of kept keys in j..i
     reverse = torch.arange(keys - 1, -1, -1)
     distance = keep.to(s.dtype)[..., reverse].cumsum(-1)[..., reverse]
     logits = s + distance * log_gate[..., None]
@@ -54,10 +54,10 @@ def gradients(out, inputs, seed=1):
 
 class AttentionTest(unittest.TestCase):
     def compare(self, got_inputs, got, **options):
-        """fp32 result and gradients against `plain` in float64."""
+        """Compares an fp32 result and its gradients with `plain` in float64."""
         wide = [x.detach().double().requires_grad_() for x in got_inputs]
         want, s = plain(*wide, **options)
-        # A score that rounds to the other side of 0 shifts the counts behind it; these draws have none.
+        # A score that rounds to the other side of 0 would change the distances of other keys; these draws have none.
         self.assertGreater(s.abs().min().item(), 1e-6, "draw other inputs")
         torch.testing.assert_close(got.double(), want, rtol=0, atol=5e-6)
         for a, b in zip(gradients(got, got_inputs), gradients(want, wide)):
@@ -218,14 +218,14 @@ class AttentionTest(unittest.TestCase):
             ((q.long(), k.long(), v.long(), log_gate.long()), "floating point"),
             ((q, k, v, -log_gate), r"at most 0.*logsigmoid"),
         ):
-            with self.assertRaisesRegex((RuntimeError, ValueError), words):
+            with self.assertRaisesRegex(ValueError, words):
                 call(*args)
         wide = torch.zeros(1, 1, 2, 300)
-        with self.assertRaisesRegex((RuntimeError, ValueError), "use more heads"):
+        with self.assertRaisesRegex(ValueError, "use more heads"):
             call(wide, wide, wide, torch.zeros(1, 1, 2))
         for options, words in (({"dropout_p": 1.0}, "dropout_p"), ({"dropout_on": "values"}, "'logits', 'weights'"),
                                ({"stop_eps": 2.0}, "stop_eps")):
-            with self.assertRaisesRegex((RuntimeError, ValueError), words):
+            with self.assertRaisesRegex(ValueError, words):
                 call(q, k, v, log_gate, **options)
 
 

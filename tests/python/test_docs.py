@@ -1,4 +1,4 @@
-"""What the documents name is there: files, links, and in method.md functions."""
+"""Checks that what the documents name exists: files, links, and the functions in method.md."""
 
 import os
 import pathlib
@@ -12,7 +12,7 @@ SOURCE = "\n".join(path.read_text() for path in sorted(ROOT.glob("tra/**/*")) if
 
 
 def code(text):
-    """The words in backticks outside of blocks."""
+    """Returns the words in backticks outside of code blocks."""
     return re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.S))
 
 

@@ -1,4 +1,4 @@
-"""`tra logits` against the models of plain torch operations: what a user does to check another implementation."""
+"""Compares `tra logits` with models of plain torch operations, as a user does to check another implementation."""
 
 import json
 import os
@@ -27,7 +27,7 @@ class Logits(unittest.TestCase):
                 said = json.loads(subprocess.run(run, input=json.dumps(tokens.tolist()), text=True, check=True,
                                                  stdout=subprocess.PIPE).stdout)
                 self.assertEqual((said["attention"], said["vocabulary"]), (attention, 13))
-                # Logits are below 1; two layers of fp32.
+                # Logits are below 1; the tolerance allows for two layers in fp32.
                 torch.testing.assert_close(torch.tensor(said["logits"], dtype=torch.float64),
                                            Plain(config, weights).logits(tokens), rtol=0, atol=1e-5)
 

@@ -1,4 +1,7 @@
-"""Whole models against a decoder of plain torch operations: weights drawn in C++, changed in Python, run in both."""
+"""Compares whole models with a decoder of plain torch operations.
+
+Weights are drawn in C++, changed in Python and run in both.
+"""
 
 import json
 import math
@@ -17,7 +20,7 @@ SIZES = {"vocabulary": 13, "layers": 2, "heads": 4, "width": 64, "train_length":
 
 
 class Plain:
-    """Every variant from its equations, in float64. `w` maps names to tensors; see tra/model/weights.h."""
+    """Computes every variant from its equations, in float64. `w` maps names to tensors; see tra/model/weights.h."""
 
     def __init__(self, config, w, labels=None):
         self.config, self.w, self.labels = config, w, labels
@@ -77,7 +80,7 @@ class Plain:
             if kind == "tra":
                 keep = causal & (logits > 0)
                 gate = F.logsigmoid(self.linear(x, at + "gate")).transpose(1, 2)
-                # Right to left: how many kept keys from this one to the query.
+                # For each key: how many keys are kept from this one to the query.
                 count = torch.stack([keep[..., n:].sum(-1) for n in range(length)], -1)
                 logits = logits + count * gate[..., None]
             elif kind == "fot":
@@ -134,7 +137,7 @@ class ModelParity(unittest.TestCase):
         weights, metadata = safetensors.load(self.path("drawn"))
         self.assertEqual(json.loads(metadata["config"])["attention"], attention)
         g = torch.Generator().manual_seed(3)
-        for name, each in weights.items():  # weights that make attention matter; exact in fp32
+        for name, each in weights.items():  # larger weights, so that attention matters; still fp32
             spread = 0.15 if each.ndim == 2 else 0.3
             weights[name] = (torch.from_numpy(each.copy()) + spread * torch.randn(each.shape, generator=g)).numpy()
         safetensors.save(self.path("changed"), weights, metadata)
@@ -148,7 +151,7 @@ class ModelParity(unittest.TestCase):
         logits = Plain(config, plain_weights, output.get("labels")).logits(tokens)
         loss = F.cross_entropy(logits.flatten(0, 1), targets.masked_fill(targets < 0, -100).flatten(), reduction="sum")
         loss.backward()
-        # Logits are about 3; two layers of fp32.
+        # Logits are about 3; the tolerance allows for two layers in fp32.
         torch.testing.assert_close(output["logits"].double(), logits.detach(), rtol=0, atol=5e-5)
         torch.testing.assert_close(output["loss"].double(), loss.detach(), rtol=1e-5, atol=0)
         for name, each in plain_weights.items():

@@ -1,4 +1,4 @@
-"""The baselines' score rules as operators, against their equations in plain torch."""
+"""Compares the operators of the baselines' score rules with their equations in plain torch."""
 
 import math
 import unittest
@@ -85,7 +85,7 @@ class RulesTest(unittest.TestCase):
                  "contextual": r"position_logits must be \[batch, head, query, position\].*\[2, 3, 4, 7\]"}
         bad = {"forgetting": lambda x: x[:, :, :8], "distance": lambda x: x[:2], "contextual": lambda x: x[:, :, :4]}
         for name, (_, rule_input) in rules.items():
-            with self.assertRaisesRegex(RuntimeError, words[name]):
+            with self.assertRaisesRegex(ValueError, words[name]):
                 getattr(torch.ops.tra, name + "_attention")(q, k, v, bad[name](rule_input))
         with self.assertRaisesRegex(ValueError, "log_forget must be at most 0"):
             torch.ops.tra.forgetting_attention(q, k, v, -rules["forgetting"][1])

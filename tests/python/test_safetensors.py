@@ -1,4 +1,4 @@
-"""tra/safetensors.py, loaded by its path: it must work where torch and libtra_ops are not."""
+"""Tests tra/safetensors.py, loaded by its path: it must work where torch and libtra_ops are missing."""
 
 import importlib.util
 import json
@@ -28,7 +28,7 @@ safetensors = load_by_path()
 
 
 def by_hand(header, data=b""):
-    """The bytes of a file: the header as given, or as JSON if it is not bytes."""
+    """Returns the bytes of a file: the header as given, or as JSON if it is not bytes, then the data."""
     if not isinstance(header, bytes):
         header = json.dumps(header).encode()
     return struct.pack("<Q", len(header)) + header + data
@@ -200,7 +200,7 @@ class SafetensorsTest(unittest.TestCase):
     def test_full_disk_leaves_the_old_file_and_nothing_else(self):
         safetensors.save(self.path, {"x": np.ones(2)})
         before = self.path.read_bytes()
-        # Stands for a full disk, and stops root too. Python ignores the signal that comes with it.
+        # The limit stands for a full disk, and stops root too. Python ignores the signal that comes with it.
         self.assertEqual(signal.getsignal(signal.SIGXFSZ), signal.SIG_IGN)
         soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))

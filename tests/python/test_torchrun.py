@@ -1,4 +1,4 @@
-"""`tra train` under torchrun itself: processes that find each other, and a restart after one was killed."""
+"""Runs `tra train` under torchrun itself: processes find each other, and restart after one was killed."""
 
 import json
 import os
@@ -30,10 +30,10 @@ checkpoint_every = 20
 splits = ["iid"]
 examples = 10
 """
-# torch 1.13's default, 0, is none that it understands under Python 3.11.
+# --redirects and --tee are set because torch 1.13 does not understand its own default for them, 0, under Python 3.11.
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--no_python", "--redirects", "1", "--tee", "1",
             "--nproc_per_node", "2"]
-# Stores of a torch without libuv; torchrun asks for it all the same, unless it need not make one.
+# For a torch built without libuv: torchrun asks for stores with libuv all the same, unless it need not make one.
 ENVIRONMENT = dict(os.environ, USE_LIBUV="0", TORCH_DISABLE_SHARE_RDZV_TCP_STORE="1")
 
 
@@ -54,11 +54,11 @@ class Torchrun(unittest.TestCase):
     def train(self, run, *more):
         return [PROGRAM, "train", self.config, "--run", self.at(run), "--threads", "1", "--quiet", *more]
 
-    # As most start it: torchrun itself holds the store at MASTER_PORT.
+    # Returns the usual command: torchrun itself holds the store at MASTER_PORT.
     def by_address(self):
         return [*TORCHRUN, "--master_addr", "127.0.0.1", "--master_port", self.port]
 
-    # They meet in a file, a new one every time, and the first process holds the store.
+    # Returns a command with which processes meet in a file, a new one every time, and the first one holds the store.
     def by_file(self):
         file = tempfile.mktemp(dir=self.directory.name)
         return [*TORCHRUN, "--rdzv_backend", "c10d", "--rdzv_conf", "store_type=file", "--rdzv_endpoint", file]
@@ -98,7 +98,7 @@ class Torchrun(unittest.TestCase):
     def test_by_file_as_one_process_also_after_a_kill(self):
         self.check(self.by_file)
 
-    # One of the processes of a run, once that has saved something.
+    # Kills one of the processes of a run, once the run has saved a checkpoint.
     def kill_one_of(self, run):
         deadline = time.time() + 60
         while time.time() < deadline:

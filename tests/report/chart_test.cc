@@ -28,14 +28,14 @@ TEST(Chart, PutsPointsWhereTheyBelong) {
   // The plot of the first panel is 260 by 200 pixels from (58, 72) on.
   EXPECT_NE(svg.find("d=\"M58.0 272.0 L318.0 72.0\""), std::string::npos) << svg;
   EXPECT_NE(svg.find("d=\"M58.0 172.0 L318.0 222.0\""), std::string::npos) << svg;
-  EXPECT_NE(svg.find("d=\"M488.0 172.0\""), std::string::npos) << svg;  // the second begins at 358
+  EXPECT_NE(svg.find("d=\"M488.0 172.0\""), std::string::npos) << svg;  // the second panel begins at 358
   EXPECT_EQ(Count(svg, "<circle"), 5U);
 }
 
 TEST(Chart, ANameHasOneColourInAllPanels) {
   const std::string svg = ChartSvg(Two());
   EXPECT_EQ(Count(svg, "<path"), 3U);
-  // Once in the legend, and in every path and circle.
+  // A colour occurs once in the legend, and in every path and circle.
   EXPECT_EQ(Count(svg, "#0072B2"), 4U);  // tra: one line of two points
   EXPECT_EQ(Count(svg, "#D55E00"), 6U);  // rope: two lines, three points
 }

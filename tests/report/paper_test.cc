@@ -16,7 +16,7 @@ void ExpectValue(const Measure& measure, const std::string& attention, double me
   EXPECT_EQ(value->std, std) << measure.task << " " << measure.split << " " << attention;
 }
 
-// Read from the paper's tables by eye, some of each.
+// These numbers, some of each table, were read from the paper by eye.
 TEST(Paper, NumbersAreThePapers) {
   ExpectValue({"flipflop", "dense", "", 0, "em"}, "rel", 41.2, 47.29);
   ExpectValue({"flipflop", "dense", "", 0, "em"}, "label", 12.58, 15.87);
@@ -35,8 +35,8 @@ TEST(Paper, NumbersAreThePapers) {
   ExpectValue({"text", "test", "", 128, "ppl_token"}, "tra", 30.04, 0.32);
 }
 
-// Copied a second time, from the notes on the tasks and not from the paper's source: a slip would have to be made
-// twice.
+// These numbers were copied a second time, from the notes on the tasks and not from the paper's source: a slip would
+// have to be made twice.
 TEST(Paper, MeansAgreeWithTheNotesOnTheTasks) {
   const std::vector<std::pair<Measure, std::vector<double>>> lines = {
       {{"flipflop", "iid", "", 0, "em"}, {100, 100, 100, 100, 100, 100, 100, 100, 100}},
@@ -70,7 +70,7 @@ TEST(Paper, MeansAgreeWithTheNotesOnTheTasks) {
 TEST(Paper, LinesOfItsTablesAndItsNumbersMatchOneToOne) {
   size_t found = 0;
   for (const TableSpec& table : PaperTables()) {
-    if (table.name == "windows") continue;  // a figure: the paper prints no numbers of it
+    if (table.name == "windows") continue;  // a figure in the paper, which prints no numbers
     for (const LineSpec& line : table.lines) {
       EXPECT_TRUE(FindPaperValue(line.measure, "tra").has_value()) << table.name << ": " << line.label;
       ++found;

@@ -14,7 +14,8 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// Two lines of two parts; seeds that differ in number, a missing cell, a NaN, the paper's numbers.
+// Returns a table of two lines with the paper's numbers below each; cells differ in their number of seeds, one is
+// missing and one is NaN.
 Table Small() {
   const TableSpec spec = {
       "small",
@@ -28,7 +29,7 @@ Table Small() {
                     {/*paper=*/true});
 }
 
-// One line, the same number of seeds everywhere.
+// Returns a table of one line with the same number of seeds everywhere.
 Table Plain() {
   const TableSpec spec = {"plain", "Test perplexity", {{"Perplexity", {"text", "test", "", 128, "ppl_token"}}}};
   std::vector<RunResults> runs = {RunOf("text", "fot", 1, {Perplexity(128, 30.25)}),
@@ -132,11 +133,11 @@ TEST(Render, Json) {
 "paper":[{"n":4,"mean":4.44,"std":4.79},{"n":4,"mean":100.0,"std":0.0},{"n":4,"mean":100.0,"std":0.0}]}],
 "footnotes":["paper: mean ± std over 4 seeds as published, of the attention whatever our label"]}]}
 )json";
-  // Here without the indentation, which is that of a results file.
+  // kTables has no indentation; the output is indented like a results file.
   EXPECT_EQ(RenderTables({Small()}, "json"), nlohmann::ordered_json::parse(kTables).dump(1) + "\n");
 }
 
-// Settings in rows, and how many runs solve their task.
+// Returns a table with settings in rows, which says how many runs solve their task.
 Table SettingsInRows() {
   const std::vector<RunResults> runs = {
       RunOf("flipflop", "tra", 1, {Em("iid", 1), Em("sparse", 1)}, "heads=4"),
@@ -144,7 +145,7 @@ Table SettingsInRows() {
       RunOf("flipflop", "tra", 1, {Em("iid", 1), Em("sparse", 0.5)}, "heads=1"),
       RunOf("flipflop", "tra", 2, {Em("iid", 1), Em("sparse", 1)}, "heads=1"),
   };
-  return BuildTable(SolvedTable(runs), runs, {/*paper=*/true});  // which such a table has no place for
+  return BuildTable(SolvedTable(runs), runs, {/*paper=*/true});  // ignored: no place for the paper's numbers
 }
 
 TEST(Render, SettingsMayStandInRows) {

@@ -1,4 +1,4 @@
-// Runs by hand.
+// Makes results of runs by hand.
 #ifndef TESTS_REPORT_RUNS_H_
 #define TESTS_REPORT_RUNS_H_
 

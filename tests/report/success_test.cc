@@ -18,7 +18,8 @@ TEST(Solved, GroupsArePartsOfASplitAndTextsHaveNothingToSolve) {
   EXPECT_FALSE(Solved(RunOf("text", "tra", 1, {Perplexity(128, 30)})).has_value());
 }
 
-// From the closed form, computed apart: (p + z^2/2n +- z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n), z = 1.96.
+// The values were computed separately from the closed form: (p + z^2/2n +- z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n),
+// z = 1.96.
 TEST(WilsonInterval, IsThatOfTheBooks) {
   const auto expect = [](int64_t hits, int64_t n, double low, double high) {
     const Interval interval = WilsonInterval(hits, n);

@@ -13,7 +13,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 TEST(Summary, DeviationIsOfASample) {
-  // By hand: mean 5; squares 9 + 1 + 1 + 9 = 20; over n-1 = 3.
+  // By hand: the mean is 5; the squared deviations sum to 9 + 1 + 1 + 9 = 20, which is divided by n - 1 = 3.
   const Summary summary = Summarize({8, 2, 6, 4});
   EXPECT_EQ(summary.n, 4);
   EXPECT_EQ(summary.mean, 5);

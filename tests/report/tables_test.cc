@@ -43,7 +43,7 @@ std::vector<bool> Best(const TableLine& line) {
   return best;
 }
 
-// One seed each of nope, ape, rel, ... with these exact matches on the IID flip-flop.
+// Returns which cells are best if nope, ape, rel, ... have one seed each, with these exact matches on IID flip-flop.
 std::vector<bool> BestOf(const std::vector<double>& shares) {
   std::vector<RunResults> runs;
   for (size_t at = 0; at < shares.size(); ++at) {
@@ -87,7 +87,7 @@ TEST(Tables, RunsOfOneColumnOnSeveralTasksShareIt) {
   EXPECT_EQ(Titles(table), Strings{"TRA"});
   EXPECT_EQ(Line(table, "Flip-flop OOD (sparse)").cells.at(0).summary.mean, 50);
   EXPECT_EQ(Line(table, "Copy OOD (51-100)").cells.at(0).summary.mean, 25);
-  EXPECT_EQ(table.lines.size(), 2U);  // those without results are left out
+  EXPECT_EQ(table.lines.size(), 2U);  // lines without results are left out
 }
 
 TEST(Tables, EmptyLinesStayBesideThePapersAndWhereAllAreEmpty) {
@@ -123,9 +123,9 @@ TEST(Tables, BestIsTheHighestAndTiesAreAllBest) {
 }
 
 TEST(Tables, WhatPrintsAlikeIsEquallyGood) {
-  EXPECT_EQ(BestOf({0.99999, 1.0, 0.5}), (Bools{true, true, false}));  // both 100.00
-  EXPECT_EQ(BestOf({0.99999, 1.0}), (Bools{false, false}));            // where all are, it says nothing
-  EXPECT_EQ(BestOf({0.9999, 1.0}), (Bools{false, true}));              // 99.99
+  EXPECT_EQ(BestOf({0.99999, 1.0, 0.5}), (Bools{true, true, false}));  // both print as 100.00
+  EXPECT_EQ(BestOf({0.99999, 1.0}), (Bools{false, false}));            // if all are equal, none is best
+  EXPECT_EQ(BestOf({0.9999, 1.0}), (Bools{false, true}));              // prints as 99.99
 }
 
 TEST(Tables, LowerIsBetterForPerplexitiesErrorsAndLoss) {
@@ -203,7 +203,7 @@ TEST(Tables, TheSameRunTwiceIsAnErrorThatNamesBothFiles) {
 TEST(Tables, DifferentStepsAreAFootnote) {
   std::vector<RunResults> runs = {RunOf("copy", "rope", 1, {Em("iid", 1)}), RunOf("copy", "tra", 1, {Em("iid", 1)}),
                                   RunOf("copy", "tra", 2, {Em("iid", 1)}), RunOf("flipflop", "tra", 1, {Em("iid", 1)})};
-  runs[3].step = 9;  // another task has its own length
+  runs[3].step = 9;  // another task may have another number of steps
   EXPECT_TRUE(Build("table1", runs).footnotes.empty());
   runs[2].step = 300;
   EXPECT_EQ(Build("table1", runs).footnotes, Strings{"copy: runs are at different steps: 300 (TRA), 2000 (RoPE, TRA)"});

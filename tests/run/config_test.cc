@@ -26,7 +26,7 @@ std::string Error(const std::string& toml, const std::vector<std::string>& overr
 }
 
 TEST(RunConfig, EveryKeySurvivesTheResolvedFile) {
-  // Every key at a value that is not its default.
+  // Sets every key to a value that is not its default.
   RunConfig config;
   for (const ConfigKey& key : ConfigKeys(config)) {
     bool changed = false;
@@ -116,7 +116,7 @@ TEST(RunConfig, LabelsAreMoreThanPositionsOrTheyWouldBeApe) {
 
 TEST(RunConfig, StringsNeedNoQuotesWhateverTheyLookLike) {
   const RunConfig config = ParseConfig("[model]\nqk_norm = true\n", {"label=7", "data.corpus=2024-01-01"}, "test");
-  EXPECT_EQ(config.qk_norm, "true");
+  EXPECT_EQ(config.model.qk_norm, true);
   EXPECT_EQ(config.label, "7");
   EXPECT_EQ(config.data.corpus, "2024-01-01");
   EXPECT_THROW(ParseConfig("", {"model.attention=7"}, "test"), std::invalid_argument);

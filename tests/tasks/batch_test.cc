@@ -13,15 +13,15 @@ namespace {
 
 using Row = std::pair<std::vector<int64_t>, std::vector<int64_t>>;  // tokens and targets, without the padding
 
-// By the number of the example; checks the padding on the way.
+// Returns the rows by the number of their example, and checks the padding.
 std::map<uint64_t, Row> RowsOf(const Batch& batch, const ExampleSource& source) {
   std::map<uint64_t, Row> rows;
   for (const BatchPart& part : batch.parts) {
     EXPECT_EQ(part.tokens.size(), static_cast<size_t>(part.rows * part.columns));
     EXPECT_EQ(part.targets.size(), part.tokens.size());
-    EXPECT_EQ(part.indices.size(), static_cast<size_t>(part.rows));
+    EXPECT_EQ(part.sequence_ids.size(), static_cast<size_t>(part.rows));
     for (int64_t row = 0; row < part.rows; ++row) {
-      const auto index = static_cast<uint64_t>(part.indices[static_cast<size_t>(row)]);
+      const auto index = static_cast<uint64_t>(part.sequence_ids[static_cast<size_t>(row)]);
       const auto length = static_cast<ptrdiff_t>(source.At(index).tokens.size()) - 1;
       EXPECT_EQ(part.lengths[static_cast<size_t>(row)], length);
       const auto tokens = part.tokens.begin() + row * part.columns, targets = part.targets.begin() + row * part.columns;
@@ -80,7 +80,7 @@ TEST(Batch, WhatAStepSeesDoesNotDependOnBatchSizesOrThreads) {
   }
 }
 
-// Positions and parts together, as MakeBatch weighs them.
+// Returns the cost of positions and parts together, which MakeBatch minimises.
 int64_t Cost(const Batch& batch, int64_t part_cost) {
   return batch.padded + part_cost * static_cast<int64_t>(batch.parts.size());
 }
@@ -101,7 +101,7 @@ TEST(Batch, PaddingWastesLittle) {
 }
 
 TEST(Batch, PartsAreTheCheapest) {
-  // Against every way to cut seven examples.
+  // Compares with every way to divide seven examples.
   for (uint64_t first = 0; first < 40; ++first) {
     const GeneratedExamples source("flipflop++", "train", 2);
     for (const int64_t part_cost : {0, 5, 20, 1000}) {

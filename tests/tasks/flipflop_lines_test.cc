@@ -10,7 +10,7 @@
 namespace tra {
 namespace {
 
-// What opening a file of this text says.
+// Returns the error of opening a file with this text.
 std::string Error(const std::string& text) {
   const TemporaryDirectory directory;
   std::ofstream(directory / "f") << text;
@@ -33,7 +33,7 @@ TEST(FlipflopLines, ReadsOneSequenceALine) {
   EXPECT_EQ(lines.At(1).supervised, (std::vector<uint8_t>{0, 0, 0, 1, 0, 0, 0, 0, 0, 1}));
   EXPECT_EQ(lines.At(2).tokens.size(), 4u);
   EXPECT_THROW(lines.At(3), std::out_of_range);
-  // Drawn were: i0 i1 of the first line; r0 w1 i1 of the second.
+  // The drawn instructions are i0 i1 of the first line and r0 w1 i1 of the second.
   EXPECT_EQ(lines.counts().ignore, 3);
   EXPECT_EQ(lines.counts().write, 1);
   EXPECT_EQ(lines.counts().read, 1);

@@ -1,5 +1,5 @@
-// How often things come out, within four standard deviations: a right generator fails one such check in 16,000, but
-// seeds are fixed, so it fails always or never.
+// Checks how often things are drawn, within four standard deviations. A correct generator fails one such check in
+// 16,000, but as seeds are fixed, a check fails always or never.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ void ExpectShare(int64_t count, int64_t of, double probability, const std::strin
   EXPECT_NEAR(static_cast<double>(count), n * probability, 4 * std::sqrt(n * probability * (1 - probability))) << what;
 }
 
-// Counts must be those of a uniform draw from `kinds` values.
+// Expects the counts of uniform draws from `kinds` values.
 template <typename Value>
 void ExpectUniform(const std::map<Value, int64_t>& counts, int64_t kinds, const std::string& what) {
   EXPECT_EQ(static_cast<int64_t>(counts.size()), kinds) << what;
@@ -89,7 +89,7 @@ TEST(Frequencies, TrainingDrawsFromAllSymbolsOfInduct) {
   for (uint64_t index = 0; index < 1000; ++index) {
     for (const int32_t token : examples.At(index).tokens) seen.insert(token);
   }
-  EXPECT_EQ(seen.size(), 303u);  // 300, BOS, SEP, EOS
+  EXPECT_EQ(seen.size(), 303u);  // 300 symbols, BOS, SEP, EOS
 }
 
 TEST(Frequencies, EveryPairOfAQueryIsAskedAlike) {
@@ -121,7 +121,7 @@ TEST(Frequencies, FlipflopPlusPlacesTriggersEvenly) {
     ++places[number][pattern];
   }
   ExpectUniform(groups, 4, "instruction");
-  ExpectUniform(numbers, 4, "triggers");  // 7 slots hold at most 4 without neighbours
+  ExpectUniform(numbers, 4, "triggers");  // 7 slots hold at most 4 that are not adjacent
   ExpectUniform(places[1], 7, "one");     // C(7, 1)
   ExpectUniform(places[2], 15, "two");    // C(6, 2)
   ExpectUniform(places[3], 10, "three");  // C(5, 3)
@@ -140,7 +140,7 @@ TEST(Frequencies, NumbersOfTriggersDoNotGrowWithTheLength) {
   }
 }
 
-// ---- what must not be alike
+// ---- Splits and seeds must differ.
 
 TEST(Splits, LengthsOfGeneralisationAreBeyondThoseOfTraining) {
   for (const Task& task : Tasks()) {
@@ -163,13 +163,14 @@ TEST(Splits, NoSparseOrDenseFlipflopCouldBeOneOfTraining) {
     const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
     return Range{*least, *most};
   };
-  // 254 draws each: 203 +- 6 in training, 249 +- 2 sparse, 25 +- 5 dense.
+  // Of the 254 drawn instructions of an example, 203 +- 6 are ignored ones in training, 249 +- 2 in sparse and 25 +- 5
+  // in dense.
   EXPECT_LT(ignored("train").high, ignored("sparse").low);
   EXPECT_GT(ignored("train").low, ignored("dense").high);
 }
 
 TEST(Splits, EvaluationDoesNotRepeatTraining) {
-  // Short strings of few symbols cannot but repeat; of 10^20 or more none should.
+  // Short strings of few symbols inevitably repeat. With 10^20 possible strings or more, none should.
   for (const Task& task : Tasks()) {
     TaskOptions options;
     if (std::string(task.name) != "flipflop") options.lengths = Range{20, 50};

@@ -1,5 +1,5 @@
-// Examples as they came out when the tasks were first published: if one of these changes, results with the same seed
-// are no longer of the same data.
+// Compares with examples as they were when the tasks were first published. If one of these changes, results with the
+// same seed are no longer results on the same data.
 #include <gtest/gtest.h>
 
 #include "tra/base/checksum.h"
@@ -27,7 +27,7 @@ TEST(Golden, Examples) {
             "w0r0r0r0r0r0w0r0r0r0w1w1w1r1r1r1r1r1w1w0w0w0w0i0i0w1r1r1r1r1w0r0");
 }
 
-// All tasks and splits, tokens and supervision, also far out in the numbers.
+// Covers tokens and supervision of all tasks and splits, also at very large indices.
 TEST(Golden, Checksums) {
   std::string all;
   for (const Task& task : Tasks()) {

@@ -72,13 +72,13 @@ TEST(Options, PackingFillsSequencesWithWholeExamples) {
   for (uint64_t index = 0; index < 200; ++index) {
     const Example example = packed.At(index), first = plain.At(index);
     ASSERT_LE(example.tokens.size(), 256u);
-    ASSERT_GT(example.tokens.size() + 2 * 50 + 3, 256u);  // no other would surely have fitted
+    ASSERT_GT(example.tokens.size() + 2 * 50 + 3, 256u);  // the longest example would not have fitted too
     ASSERT_EQ(example.tokens.front(), strings::kBegin);
     ASSERT_EQ(example.tokens.back(), strings::kEnd);
     ASSERT_EQ(std::vector<int32_t>(example.tokens.begin(),
                                    example.tokens.begin() + static_cast<ptrdiff_t>(first.tokens.size())),
               first.tokens);
-    // Answers are what stands between each SEP and its EOS.
+    // The answers are all symbols after a SEP up to its EOS.
     bool answering = false;
     for (size_t at = 0; at < example.tokens.size(); ++at) {
       ASSERT_EQ(example.supervised[at] != 0, answering);

@@ -1,4 +1,5 @@
-// Every answer against what the task's description says of the text, computed without the generators' bookkeeping.
+// Compares every answer with what the task's description says about the text, computed without the generators'
+// bookkeeping.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -19,7 +20,7 @@ Words WordsOf(const GeneratedExamples& examples, const Example& example) {
   return words;
 }
 
-// Calls check(examples, example, index) for examples of every split and two seeds.
+// Calls check(examples, example) for examples of every split and two seeds.
 template <typename Check>
 void ForExamples(const char* task, const Check& check) {
   for (const Split& split : FindTask(task).splits) {
@@ -58,7 +59,7 @@ TEST(Oracle, Flipflop) {
   });
 }
 
-// BOS x SEP x EOS
+// Checks that an example is BOS x SEP x EOS.
 void CheckCopy(const GeneratedExamples& examples, const Example& example) {
   const Words words = WordsOf(examples, example);
   const Range lengths = examples.split().lengths;
@@ -98,7 +99,7 @@ TEST(Oracle, InductQuery) {
     ASSERT_EQ(words[length + 1], "SEP");
     const std::set<std::string> symbols(words.begin() + 1, words.begin() + 1 + static_cast<ptrdiff_t>(length));
     ASSERT_EQ(symbols.size(), length);
-    // The question and its answer, as they stand at the end, stand in the string too.
+    // The question and its answer at the end are also neighbours in the string.
     const std::string pair = " " + words[length + 2] + " " + words[length + 3] + " ";
     ASSERT_LT(text.find(pair), text.find(" SEP "));
     for (size_t at = 0; at < words.size(); ++at) ASSERT_EQ(example.supervised[at], at + 1 == words.size() ? 1 : 0);
@@ -139,7 +140,7 @@ TEST(Tasks, NumbersAndNamesAreUnique) {
   for (const Task& task : Tasks()) {
     names.insert(task.name);
     for (const Split& split : task.splits) {
-      streams.insert(task.Stream(split));
+      streams.insert(task.StreamWord(split));
       names.insert(std::string(task.name) + "/" + split.name);
       ++splits;
     }

@@ -26,12 +26,13 @@ TEST(Random, IsAFunctionOfItsPlace) {
 
 TEST(Random, DoesNotRepeatWithinAnExample) {
   const std::vector<uint32_t> words = Words(Random(0, 0, 0), 4000);
-  // 4000 draws of 2^32: 0.002 pairs of equals to be expected.
+  // Among 4000 draws from 2^32 values, 0.002 equal pairs are expected.
   EXPECT_EQ(std::set<uint32_t>(words.begin(), words.end()).size(), words.size());
 }
 
 TEST(Random, BelowIsUniformWhereWordsDoNotDivideEvenly) {
-  // Taking the high half of a product alone would give the first of each three results 2/4 and the others 1/4.
+  // The high half of a product alone, without rejection, would give the first of every three results a probability of
+  // 2/4 and the others 1/4.
   constexpr uint32_t kBound = 3u << 30;
   constexpr int kDraws = 30'000;
   Random random(5, 0, 0);

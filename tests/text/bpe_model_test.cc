@@ -1,4 +1,4 @@
-// The files of a BPE: round trips, and every way in which they can be wrong.
+// Tests the files of a BPE: round trips, and every way in which they can be wrong.
 #include "tra/text/bpe_model.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ Files SmallFiles() {
   return {ReadBytes(directory / "bpe/encoder.json"), ReadBytes(directory / "bpe/vocab.bpe")};
 }
 
-// In place of the first `old`.
+// Replaces the first `old`.
 std::string Replace(std::string text, const std::string& old, const std::string& by) {
   const size_t at = text.find(old);
   EXPECT_NE(at, std::string::npos) << old;
@@ -80,7 +80,7 @@ TEST(BpeFiles, BytesAreVisibleCharactersAndBack) {
 TEST(BpeFiles, VersionLineMayBeMissingAndHashesAreOrdinary) {
   const Files files = SmallFiles();
   EXPECT_EQ(ParseBpe(files.encoder, files.merges.substr(14), "dir").merges.size(), 43u);
-  // A merge of two hashes is no comment.
+  // A merge of two hashes is not a comment.
   const BpeModel model = TrainBpe("### ### ###", 258);
   const TemporaryDirectory directory;
   WriteBpe(model, directory / "");
@@ -114,7 +114,7 @@ TEST(BpeFiles, DamagedMergesAreRejected) {
   ExpectMergesRejected(good + "Q Q\n", "line 45 needs the token \"QQ\", which encoder.json lacks");
   ExpectMergesRejected(good + "QQ a\n", "line 45 needs the token \"QQ\", which encoder.json lacks");
   ExpectMergesRejected(good + good.substr(14, good.find('\n', 14) - 13), "line 45 makes a token that is there already");
-  // The last merge uses earlier ones; in front of them it cannot.
+  // The last merge that uses the result of another one is an error in front of that one.
   const BpeModel& model = SmallBpe();
   for (size_t i = model.merges.size(); i-- > 0;) {
     if (model.merges[i].left < 256 && model.merges[i].right < 256) continue;
@@ -135,7 +135,7 @@ TEST(BpeFiles, AreRejectedOrWholeWhateverByteChanges) {
     try {
       EXPECT_EQ(ParseBpe(files.encoder, files.merges, "dir").tokens.size(), 300u);
     } catch (const std::runtime_error&) {
-      // Said so: nothing worse may happen.
+      // An error is fine; nothing worse may happen.
     }
   }
 }

@@ -1,4 +1,5 @@
-// Against the loop of GPT-2's own encoder: find the best pair, merge all of it from left to right, again.
+// Compares with the loop of GPT-2's own encoder: find the best pair, merge all its occurrences from left to right,
+// repeat.
 #include "tra/text/bpe_tokenizer.h"
 
 #include <gtest/gtest.h>
@@ -65,7 +66,7 @@ TEST(BpeTokenizer, AgreesWithTheTextbookOnProse) {
   EXPECT_LT(ids.size(), text.size() / 2);  // merges took place
 }
 
-// Few letters, so that merges overlap all the time, also with themselves.
+// Uses few letters, so that merges overlap all the time, also with themselves.
 TEST(BpeTokenizer, AgreesWithTheTextbookWhereMergesOverlap) {
   std::mt19937_64 random(2);
   for (int round = 0; round < 60; ++round) {
@@ -110,7 +111,7 @@ TEST(BpeTokenizer, WordsThatShareAPlaceInTheCacheAreToldApart) {
 TEST(BpeTokenizer, WordsOfManyIdsAreTheSameWhenSeenAgain) {
   const BpeTokenizer tokenizer("bpe", SmallBpe());
   for (size_t size = 1; size < 50; ++size) {
-    const std::string word(size, 'Q');  // of which there are no merges
+    const std::string word(size, 'Q');  // no merge has this letter
     for (int time = 0; time < 2; ++time) ASSERT_EQ(tokenizer.Decode(tokenizer.Encode(word)), word);
   }
 }

@@ -1,4 +1,4 @@
-// Against a trainer that counts all pairs anew for every merge.
+// Compares with a trainer that counts all pairs again for every merge.
 #include "tra/text/bpe_train.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 using Pair = std::pair<int32_t, int32_t>;
 
-// As many merges as there are pairs that occur twice, up to `limit`.
+// Makes merges as long as some pair occurs twice, up to `limit` of them.
 std::vector<Pair> NaiveMerges(std::string_view text, size_t limit) {
   std::array<int32_t, 256> ids{};
   for (size_t i = 0; i < 256; ++i) ids[ByteOrder()[i]] = static_cast<int32_t>(i);
@@ -34,7 +34,7 @@ std::vector<Pair> NaiveMerges(std::string_view text, size_t limit) {
     }
     Pair best;
     int most = 1;
-    for (const auto& [pair, count] : counts) {  // ascending, so that the first of equals stays
+    for (const auto& [pair, count] : counts) {  // ascending, so that the first of equal pairs wins
       if (count > most) std::tie(best, most) = std::tie(pair, count);
     }
     if (most == 1) return merges;

@@ -1,4 +1,4 @@
-// GPT-2's own files, and texts of which others have published the ids or their number. Skipped where they are absent.
+// Tests GPT-2's own files on texts whose ids or numbers of tokens others have published. Skips what is missing.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -68,7 +68,7 @@ TEST_F(Gpt2, CountsTheTokensAndWordsOfWikiText) {
   } kTexts[] = {
       {"wikitext-103/wiki.valid.raw", 249'887, 213'886, 3'760},
       {"wikitext-103/wiki.test.raw", 286'221, 241'211, 4'358},
-      {"wikitext-2/wiki.test.tokens", 295'877, 241'211, 4'358},  // 245,569 words with an end of line each
+      {"wikitext-2/wiki.test.tokens", 295'877, 241'211, 4'358},  // 245,569 words if each line end counts as one
   };
   const TemporaryDirectory cache;
   for (const auto& text : kTexts) {

@@ -58,7 +58,7 @@ TEST(Pieces, SpacesAreThoseOfUnicodeAndNoOthers) {
     for (const uint32_t code : spaces) {
       SCOPED_TRACE(code);
       const std::string c = Utf8(code);
-      // Two, and then one that only U+0020 gives to the word.
+      // Two spaces are a piece; the third joins the word only if it is U+0020.
       const Strings want = code == ' ' ? Strings{c + c, c + "x"} : Strings{c + c, c, "x"};
       EXPECT_EQ(Split(ThreeAndAWord(c), engine), want);
       EXPECT_EQ(Split("!" + c, engine), (Strings{"!", c}));
@@ -106,7 +106,7 @@ TEST(Pieces, TogetherAreTheTextAndTheSameFromBothEnginesAndOverCuts) {
   }
 }
 
-// Ten million times the same: no limit of PCRE2 may be met and nothing may be quadratic.
+// Splits runs of ten million equal characters: they must not hit a limit of PCRE2 or take quadratic time.
 TEST(Pieces, MayBeVeryLong) {
   constexpr size_t kSize = 10'000'000;
   for (const Engine engine : {Engine::kFastest, Engine::kInterpreter}) {

@@ -7,7 +7,7 @@
 namespace tra {
 namespace {
 
-// -1 for text.
+// Returns the offset of the first fault, or -1 for text.
 int64_t FaultAt(std::string_view text) {
   const std::optional<TextFault> fault = FindTextFault(text);
   return fault ? static_cast<int64_t>(fault->offset) : -1;

@@ -1,4 +1,4 @@
-// Texts for tests, and what a call fails with.
+// Makes texts for tests, and returns the message of the error that a call throws.
 #ifndef TESTS_TEXT_TEXTS_H_
 #define TESTS_TEXT_TEXTS_H_
 
@@ -14,7 +14,7 @@
 
 namespace tra {
 
-// Made of parts that the splitting pattern tells apart, in UTF-8.
+// Returns UTF-8 text made of parts that the splitting pattern tells apart.
 inline std::string RandomText(std::mt19937_64& random, size_t parts) {
   static const std::vector<std::string> kParts = {
       "a",      "b",      "the",  "Hello",        "é", "ß", "日本", "\U0001F511", "1",  "٣",  "½",    "'s",
@@ -25,7 +25,7 @@ inline std::string RandomText(std::mt19937_64& random, size_t parts) {
   return text;
 }
 
-// Any bytes, or the above with some of its bytes lost or changed.
+// Returns any bytes, or the text of RandomText with some bytes lost or changed.
 inline std::string RandomBytes(std::mt19937_64& random, size_t parts) {
   std::string text;
   if (random() % 2 == 0) {
@@ -51,7 +51,7 @@ inline std::string Prose(int sentences) {
   return text;
 }
 
-// Small, but its merges go several levels deep.
+// Returns a model that is small, but whose merges go several levels deep.
 inline const BpeModel& SmallBpe() {
   static const BpeModel kModel = TrainBpe(Prose(200), 300);
   return kModel;

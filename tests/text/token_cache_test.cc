@@ -1,4 +1,4 @@
-// Texts are tokenised once, whatever happens to the files and whoever else wants them.
+// Tests that texts are tokenised once, whatever happens to the files and however many processes want them.
 #include "tra/text/token_cache.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using Names = std::set<std::string>;
 
 class OpenTokensTest : public testing::Test {
  protected:
-  // The tokens, and in notices_ what was said.
+  // Opens the tokens, and collects the notices in notices_.
   TokenFile Open(const Tokenizer& tokenizer, OpenTokensOptions options = {}) {
     notices_.clear();
     options.notice = [this](const std::string& notice) { notices_.push_back(notice); };
@@ -50,7 +50,7 @@ TEST_F(OpenTokensTest, TokenisesOnceAndSaysSo) {
   EXPECT_EQ(notices_, std::vector<std::string>{first_notice_});
   EXPECT_EQ(All(Open(*bytes_)), bytes_->Encode("two words\nand more"));
   EXPECT_EQ(notices_, std::vector<std::string>{});
-  EXPECT_EQ(corpus_.Names(), Names{"train.txt"});  // which may be on a disk that nobody may write to
+  EXPECT_EQ(corpus_.Names(), Names{"train.txt"});  // nothing else: the disk may be read-only
 }
 
 TEST_F(OpenTokensTest, GivesTheSameForAnyThreadsAndChunks) {
@@ -66,7 +66,7 @@ TEST_F(OpenTokensTest, GivesTheSameForAnyThreadsAndChunks) {
       const TokenFile file = OpenTokens(text_, tokenizer, cache / "", {threads, chunk_bytes, nullptr});
       EXPECT_EQ(All(file), want);
       const std::string now = ReadBytes(TokenCachePath(text_, tokenizer, cache / ""));
-      EXPECT_EQ(now, bytes.empty() ? now : bytes);  // words and lines too
+      EXPECT_EQ(now, bytes.empty() ? now : bytes);  // with the counts of words and lines
       bytes = now;
     }
   }
@@ -156,7 +156,7 @@ TEST_F(OpenTokensTest, WhatIsNotTextIsNamedWithLineAndByte) {
   EXPECT_EQ(Failure(), where +
                            " is not UTF-8; convert it, for example with iconv -f LATIN1 -t UTF-8, or name another "
                            "file");
-  // The first fault, whichever chunk it is in.
+  // The first fault is reported, whichever chunk it is in.
   const std::string text = prose + std::string("a b\0c", 5) + prose + "\xFF";
   WriteText(text_, text);
   for (const size_t chunk_bytes : {1, 64, 1 << 20}) {
@@ -182,7 +182,7 @@ TEST_F(OpenTokensTest, ACacheThatCannotBeWrittenIsNamedWithTheRemedy) {
   EXPECT_EQ(failure, CachePath() +
                          ": cannot write: File too large; make room or write to another disk; TRA_CACHE names another "
                          "place for tokenised texts");
-  EXPECT_EQ(cache_.Names().size(), 1u);  // the lock
+  EXPECT_EQ(cache_.Names().size(), 1u);  // only the lock
 }
 
 TEST_F(OpenTokensTest, ACacheThatIsSoundNeedsNoRightToWrite) {
@@ -194,8 +194,8 @@ TEST_F(OpenTokensTest, ACacheThatIsSoundNeedsNoRightToWrite) {
   EXPECT_EQ(cache_.Names(), names);
 }
 
-// Forks `count` processes that begin together, each to open the tokens; how many of them had to tokenise, or nothing if
-// any got something else.
+// Forks `count` processes that open the tokens at the same time. Returns how many of them had to tokenise, or nothing
+// if any failed or got the wrong number of tokens.
 std::optional<int> OpenInProcesses(int count, const std::function<std::pair<bool, size_t>()>& open, size_t want) {
   int gate[2];
   if (pipe(gate) != 0) return std::nullopt;
@@ -269,7 +269,7 @@ TEST_F(OpenTokensTest, AProcessThatIsKilledLeavesNothingThatCounts) {
   EXPECT_EQ(notices_, std::vector<std::string>{first_notice_});
 }
 
-// Sets or, given nothing, unsets; as before at the end.
+// Sets an environment variable, or unsets it if the value is null. The destructor restores it.
 class Environment {
  public:
   Environment(const char* name, const char* value) : name_(name) {

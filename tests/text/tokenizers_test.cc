@@ -1,4 +1,4 @@
-// What every tokenizer of the table promises, and what it says when its files are not there.
+// Tests what every tokenizer of the table promises, and its errors when its files are missing.
 #include "tra/text/tokenizers.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using Ids = std::vector<int32_t>;
 
-// gpt2 has a test of its own, because its files are not ours to keep; it is the same code as bpe.
+// gpt2 is tested in gpt2_test.cc, because its files are not part of this project; its code is that of bpe.
 class EveryTokenizer : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {

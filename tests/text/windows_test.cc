@@ -29,7 +29,7 @@ TEST(TrainWindow, AnEpochIsWindowsSideBySideEachOnce) {
         for (size_t i = 1; i < begins.size(); ++i) ASSERT_EQ(begins[i], begins[i - 1] + length);
         ASSERT_GE(begins.front(), 0);
         ASSERT_LE(begins.back() + length + 1, count);
-        // What is left over at the two ends.
+        // This many tokens are left over at the two ends.
         ASSERT_LT(count - 1 - length * static_cast<int64_t>(begins.size()), 2 * length);
       }
     }
@@ -52,7 +52,7 @@ TEST(TrainWindow, OrderAndStartDifferByEpochAndSeedAndAreTheSameAgain) {
   const std::vector<int64_t> first = Epoch(100'000, 100, 1, 0);
   EXPECT_EQ(Epoch(100'000, 100, 1, 0), first);
   for (const auto& other : {Epoch(100'000, 100, 1, 1), Epoch(100'000, 100, 2, 0), Epoch(100'000, 100, 1ull << 32, 0)}) {
-    EXPECT_NE(other[0] % 100, first[0] % 100);  // one of a hundred seeds would fail this, not these
+    EXPECT_NE(other[0] % 100, first[0] % 100);  // one seed in a hundred would fail this; these do not
     size_t same = 0;
     for (size_t i = 0; i < first.size(); ++i) same += other[i] / 100 == first[i] / 100 ? 1 : 0;
     EXPECT_LT(same, 10u);  // about one of 999 is expected; ten or more once in a million
@@ -60,7 +60,7 @@ TEST(TrainWindow, OrderAndStartDifferByEpochAndSeedAndAreTheSameAgain) {
 }
 
 TEST(TrainWindow, KeepsItsOrderFromVersionToVersion) {
-  // Whoever resumes a training counts on these.
+  // Resuming a run relies on these values.
   std::vector<int64_t> begins;
   for (int64_t i = 0; i < 6; ++i) begins.push_back(TrainWindow(1'000'000, 128, 42, 1'000'000 * i));
   EXPECT_EQ(begins, (std::vector<int64_t>{889650, 849001, 105850, 585125, 512337, 531082}));

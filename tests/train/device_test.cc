@@ -1,4 +1,4 @@
-// Training elsewhere than on the CPU is training on the CPU, but for rounding.
+// Checks that training on another device gives the same as on the CPU, except for rounding.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -36,7 +36,7 @@ Trained Read(const std::string& folder) {
   return trained;
 }
 
-// All from the first step to the scores of the last.
+// Trains from the first step to the scores at the end.
 Trained Train(int size, const std::string& device, const std::string& attention) {
   const TemporaryDirectory directory;
   Work(size, device, directory / "run", attention, "0");
@@ -59,7 +59,7 @@ TEST(Device, TrainsAndScoresAsTheCpu) {
   }
 }
 
-// Gloo knows only the CPU: gradients go there and back.
+// Gloo works only on the CPU, so gradients go there and back.
 TEST(Device, ProcessesTrainTogether) { ExpectSame(Train(2, "other", "tra"), Train(1, "cpu", "tra")); }
 
 TEST(Device, ARunGoesOnElsewhere) {

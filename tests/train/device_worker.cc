@@ -1,4 +1,4 @@
-// One of the processes of a test that trains: device_worker DEVICE FOLDER ATTENTION STOP_AFTER.
+// Trains as one of the processes of a test: device_worker DEVICE FOLDER ATTENTION STOP_AFTER.
 #include <ATen/Parallel.h>
 
 #include <cstdio>
@@ -8,6 +8,7 @@
 
 #include "tests/base/other_device.h"
 #include "tra/run/data.h"
+#include "tra/train/replicas/replicas.h"
 #include "tra/train/trainer.h"
 
 namespace tra {

@@ -24,7 +24,7 @@ TEST(Schedule, ConstantStaysAndNoWarmUpBeginsAtTheTop) {
   config.lr = 0.5;
   config.steps = 10;
   EXPECT_DOUBLE_EQ(LearningRate(config, 0), 0.5);
-  config.schedule = "constant";
+  config.schedule = Schedule::kConstant;
   EXPECT_DOUBLE_EQ(LearningRate(config, 9), 0.5);
 }
 

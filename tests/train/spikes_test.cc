@@ -7,7 +7,7 @@
 namespace tra {
 namespace {
 
-// Steps at which a spike is noticed.
+// Returns the steps at which a spike is noticed.
 std::vector<int64_t> Noticed(double factor, const std::vector<double>& losses) {
   Spikes spikes(factor);
   double mean = 0;

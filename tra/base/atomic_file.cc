@@ -39,16 +39,16 @@ void AtomicFile::Fail(const char* action, int error) const {
 }
 
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
-  // A rename would replace a device by a file.
+  // A rename would replace a device by a regular file.
   struct stat existing {};
   if (stat(path_.c_str(), &existing) == 0 && !S_ISREG(existing.st_mode)) {
     throw std::runtime_error(path_ + ": is there already and is not a regular file; write to another name");
   }
   directory_ = std::filesystem::path(path_).parent_path().string();
   if (directory_.empty()) directory_ = ".";
-  // Not mkstemp: its files are the owner's alone, and a rename would keep them so. The name does not grow with that of
-  // the target, which may be as long as the file system allows. A name in use is of a writer that was killed, or of
-  // another machine on the same disk.
+  // mkstemp would make a file that only its owner can read, and a rename would keep it so. The temporary name does not
+  // contain the target's, which may be as long as the file system allows. A name in use belongs to a writer that was
+  // killed, or to another machine that shares the disk; then the next one is tried.
   static std::atomic<unsigned> count{0};
   do {
     temporary_ = directory_ + "/.tra-" + std::to_string(getpid()) + "-" + std::to_string(count++) + ".tmp";
@@ -85,7 +85,7 @@ void AtomicFile::Commit() {
   if (close(std::exchange(fd_, -1)) != 0) Fail("cannot write to the disk", errno);
   if (rename(temporary_.c_str(), path_.c_str()) != 0) Fail("cannot rename the finished file", errno);
   temporary_.clear();
-  // Best effort: the file is whole either way, and not every file system can do this.
+  // Best effort: the file is complete either way, and not every file system supports this.
   const int directory = open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory < 0) return;
   fsync(directory);

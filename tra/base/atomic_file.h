@@ -1,4 +1,4 @@
-// A file that appears under its name whole or not at all.
+// Writes files that appear under their name only when they are complete.
 #ifndef TRA_BASE_ATOMIC_FILE_H_
 #define TRA_BASE_ATOMIC_FILE_H_
 
@@ -7,8 +7,8 @@
 
 namespace tra {
 
-// Writes to a temporary name beside `path`; Commit puts it in the place of `path`. Destroyed without Commit, it leaves
-// no trace. A process killed before Commit leaves the temporary file and whatever was at `path`. Failures throw
+// Writes to a temporary file beside `path`, which Commit renames to `path`. Without Commit the destructor removes the
+// temporary file. A process killed before Commit leaves it behind, and leaves `path` as it was. Failures throw
 // std::runtime_error that begins with `path`.
 class AtomicFile {
  public:
@@ -18,7 +18,7 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   void Write(const void* bytes, size_t size);
-  // Over what was written before, from `offset` on: for a header that is known only at the end.
+  // Overwrites what was written before, from `offset` on: for a header that is known only at the end.
   void Rewrite(size_t offset, const void* bytes, size_t size);
   void Commit();
 

@@ -16,7 +16,7 @@ struct Sha256::State {
 
 namespace {
 
-// Only a build of OpenSSL without SHA-256, or no memory, comes here.
+// Throws if OpenSSL failed: it was built without SHA-256, or memory has run out.
 void Require(int result) {
   if (result != 1) throw std::runtime_error("checksum: OpenSSL cannot compute SHA-256 here");
 }

@@ -1,4 +1,4 @@
-// SHA-256, to tell whether bytes are the ones they should be.
+// Computes SHA-256, to check whether bytes are the expected ones.
 #ifndef TRA_BASE_CHECKSUM_H_
 #define TRA_BASE_CHECKSUM_H_
 
@@ -8,7 +8,7 @@
 
 namespace tra {
 
-// Of bytes that come one part after the other.
+// Computes the checksum of bytes that arrive in parts.
 class Sha256 {
  public:
   Sha256();
@@ -17,7 +17,7 @@ class Sha256 {
   Sha256& operator=(const Sha256&) = delete;
 
   void Add(std::string_view bytes);
-  std::string Hex();  // 64 digits; once, at the end
+  std::string Hex();  // 64 digits; call it once, after the last Add
 
  private:
   struct State;

@@ -1,4 +1,4 @@
-// One process at a time.
+// Makes sure that only one process uses a file at a time.
 #ifndef TRA_BASE_FILE_LOCK_H_
 #define TRA_BASE_FILE_LOCK_H_
 
@@ -7,8 +7,9 @@
 
 namespace tra {
 
-// A lock on a file, which is created if need be and stays. A process that ends, however it ends, lets go. Where the
-// file system knows no locks, or the file cannot be made, there is no lock but an error.
+// Locks a file, which is created if necessary and never removed. The destructor releases the lock, and so does the end
+// of the process, whatever its cause. If the file system does not support locks, or the file cannot be created, there
+// is no lock and Error says why.
 class FileLock {
  public:
   enum class Wait : uint8_t { kUntilFree, kNo };
@@ -18,9 +19,9 @@ class FileLock {
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
 
-  bool HeldByAnother() const { return held_by_another_; }  // only if it did not wait
+  bool HeldByAnother() const { return held_by_another_; }  // always false with Wait::kUntilFree
   bool HasFile() const { return fd_ >= 0; }
-  // Why there is no lock, as errno says it; 0 where this or another process has it.
+  // Returns the errno that tells why there is no lock; 0 if this or another process holds it.
   int Error() const { return error_; }
 
  private:

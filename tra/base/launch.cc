@@ -1,4 +1,4 @@
-#include "tra/train/replicas/launch.h"
+#include "tra/base/launch.h"
 
 #include <charconv>
 #include <cstdlib>
@@ -9,7 +9,7 @@
 namespace tra {
 namespace {
 
-// An empty variable counts as one that is not set.
+// Returns a variable; an empty one counts as not set.
 std::optional<std::string> Get(const char* name) {
   const char* value = std::getenv(name);
   if (value == nullptr || *value == '\0') return std::nullopt;
@@ -19,8 +19,8 @@ std::optional<std::string> Get(const char* name) {
 std::string Need(const char* name) {
   if (auto value = Get(name)) return *value;
   throw std::invalid_argument(std::string(name) +
-                              " is not set: start the processes with torchrun, or give each RANK, WORLD_SIZE, "
-                              "MASTER_ADDR and MASTER_PORT");
+                              " is not set: start the processes with torchrun, or set RANK, WORLD_SIZE, MASTER_ADDR "
+                              "and MASTER_PORT for each of them");
 }
 
 int NeedInteger(const char* name, int low, int high) {

@@ -1,4 +1,4 @@
-// A file as a range of bytes that the system reads in when they are looked at.
+// Gives access to a file as a range of bytes, which the system reads when they are first used.
 #ifndef TRA_BASE_MAPPED_FILE_H_
 #define TRA_BASE_MAPPED_FILE_H_
 
@@ -8,9 +8,9 @@
 
 namespace tra {
 
-// Read only. The bytes stay as they are when another file takes the name, as AtomicFile does; a file that somebody cuts
-// short in place takes its pages away, and the process with them. Failures throw std::runtime_error that begins with
-// the path.
+// Maps a file for reading. The bytes stay as they are if another file is renamed to this name, as AtomicFile does. But
+// if the file is truncated in place, reading the lost part kills the process. Failures throw std::runtime_error that
+// begins with the path.
 class MappedFile {
  public:
   MappedFile() = default;  // no bytes

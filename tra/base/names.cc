@@ -9,9 +9,9 @@ namespace {
 
 char Lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
-// Letters to insert, remove, replace or swap with their neighbour to make b of a, whatever their case.
+// Counts the letters to insert, remove, replace or swap with their neighbour to turn a into b, ignoring case.
 size_t Edits(const std::string& a, const std::string& b) {
-  std::vector<size_t> before, last(b.size() + 1), row(b.size() + 1);  // of a's first i-2, i-1 and i letters
+  std::vector<size_t> before, last(b.size() + 1), row(b.size() + 1);  // for a's first i-2, i-1 and i letters
   std::iota(last.begin(), last.end(), size_t{0});
   for (size_t i = 1; i <= a.size(); ++i) {
     row[0] = i;
@@ -30,7 +30,7 @@ size_t Edits(const std::string& a, const std::string& b) {
 
 const std::string* Nearest(const std::string& name, const std::vector<std::string>& known) {
   const std::string* nearest = nullptr;
-  size_t fewest = std::max<size_t>(1, name.size() / 3) + 1;  // more changed than this is another word
+  size_t fewest = std::max<size_t>(1, name.size() / 3) + 1;  // a name that needs this many edits is another word
   for (const std::string& each : known) {
     const size_t edits = Edits(name, each);
     if (edits < fewest) {
@@ -41,7 +41,7 @@ const std::string* Nearest(const std::string& name, const std::vector<std::strin
   return nearest;
 }
 
-// Up to where the names or the help begin.
+// Returns the message up to where the list of names, or the reference to the help, begins.
 std::string Question(const std::string& kind, const std::string& name, const std::vector<std::string>& known) {
   return "unknown " + kind + " '" + name + "'" + DidYouMean(name, known);
 }

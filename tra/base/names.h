@@ -1,4 +1,4 @@
-// What to say of a name that nothing has.
+// Finds rows of tables by name, and makes the error message for a name that no row has.
 #ifndef TRA_BASE_NAMES_H_
 #define TRA_BASE_NAMES_H_
 
@@ -9,26 +9,48 @@
 
 namespace tra {
 
-// "unknown task 'copi'; did you mean 'copy'? There are flipflop, induct, copy": without the question where no name is
-// near.
+// Returns "unknown task 'copi'; did you mean 'copy'? There are flipflop, induct, copy", without the question if no name
+// is close.
 std::string UnknownName(const std::string& kind, const std::string& name, const std::vector<std::string>& known);
 
-// The same for names that are too many to list: "; see HELP" in place of the list.
+// Does the same for names that are too many to list: the message ends with "see HELP" instead of the list.
 std::string UnknownName(const std::string& kind, const std::string& name, const std::vector<std::string>& known,
                         const std::string& help);
 
-// "; did you mean 'copy'?", or nothing where no name is near.
+// Returns "; did you mean 'copy'?", or an empty string if no name is close.
 std::string DidYouMean(const std::string& name, const std::vector<std::string>& known);
 
-// The row of a table that has the name. Throws std::invalid_argument with what UnknownName says.
-template <typename Row>
-const Row& FindNamed(const std::string& kind, std::string_view name, const std::vector<Row>& table) {
-  std::vector<std::string> known;
-  for (const Row& each : table) {
-    if (name == each.name) return each;
-    known.emplace_back(each.name);
+// Tables are vectors or arrays of rows that have a `name`.
+
+template <typename Table>
+std::vector<std::string> NamesIn(const Table& table) {
+  std::vector<std::string> names;
+  for (const auto& row : table) names.emplace_back(row.name);
+  return names;
+}
+
+// Returns the row that has the name. Throws std::invalid_argument with the message of UnknownName.
+template <typename Table>
+const auto& FindNamed(const std::string& kind, std::string_view name, const Table& table) {
+  for (const auto& row : table) {
+    if (name == row.name) return row;
   }
-  throw std::invalid_argument(UnknownName(kind, std::string(name), known));
+  throw std::invalid_argument(UnknownName(kind, std::string(name), NamesIn(table)));
+}
+
+// A row of a table that names an enum's values.
+template <typename T>
+struct NamedValue {
+  const char* name;
+  T value;
+};
+
+template <typename Table, typename T>
+const char* NameOf(const Table& table, T value) {
+  for (const auto& row : table) {
+    if (row.value == value) return row.name;
+  }
+  throw std::logic_error("a value without a name in its table");
 }
 
 }  // namespace tra

@@ -1,8 +1,9 @@
-// tra data export: examples as files for other programs.
+// tra data export: writes examples to files for other programs.
 #include <CLI/App.hpp>
 #include <memory>
 #include <string>
 
+#include "tra/base/names.h"
 #include "tra/cli/commands.h"
 #include "tra/cli/output.h"
 #include "tra/cli/task_options.h"
@@ -21,15 +22,14 @@ struct Request {
 void Export(const Request& request) {
   const GeneratedExamples examples = request.choice.Examples();
   const Task& task = examples.task();
-  const bool jsonl = request.format == "jsonl";
+  const ExportFormat& format = FindNamed("format", request.format, kExportFormats);
   Output out(request.out);
   if (!request.bare) {
     const nlohmann::ordered_json origin = Origin(examples, request.first, request.count);
-    out.Line(jsonl ? JsonlHead(task, examples.names(), origin) : TextHead(task, examples.names(), origin));
+    out.Line(format.head(task, examples.names(), origin));
   }
   for (uint64_t index = request.first; index < request.first + request.count; ++index) {
-    const Example example = examples.At(index);
-    out.Line(jsonl ? JsonlLine(example, index, task, examples.names()) : ExampleText(example, task, examples.names()));
+    out.Line(format.line(examples.At(index), index, task, examples.names()));
   }
   out.Finish();
 }
@@ -44,11 +44,14 @@ void AddDataExport(CLI::App& data) {
   command->add_option("--first", request->first, "number of the first example")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--count", request->count, "how many")->check(CLI::NonNegativeNumber)->capture_default_str();
-  command->add_option("--format", request->format, "jsonl or text")
-      ->check(CLI::IsMember({"jsonl", "text"}))
+  command->add_option("--count", request->count, "number of examples")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_flag("--bare", request->bare, "without the head: flip-flop text is then in the public dataset's form");
+  command->add_option("--format", request->format, "jsonl or text")
+      ->check(CLI::IsMember(NamesIn(kExportFormats)))
+      ->capture_default_str();
+  command->add_flag("--bare", request->bare,
+                    "leave out the head; flip-flop text is then in the form of the public dataset");
   command->add_option("--out", request->out, "file to write; standard output by default");
   command->footer("Example: tra data export flipflop --split dense --count 4000 --format text --bare --out dense.txt");
   command->callback([request] { Export(*request); });

@@ -1,4 +1,4 @@
-// tra data import: flip-flop sequences from elsewhere.
+// tra data import: checks flip-flop sequences from elsewhere, and converts them.
 #include <CLI/App.hpp>
 #include <cmath>
 #include <cstdio>
@@ -53,9 +53,9 @@ void Import(const std::string& path, const std::string& to) {
 
 void AddDataImport(CLI::App& data) {
   CLI::App* command = data.add_subcommand(
-      "import", "Check flip-flop sequences in the public dataset's text form (w1i0i1r1, one a line)");
+      "import", "Check flip-flop sequences in the public dataset's text form (w1i0i1r1, one per line)");
   auto path = std::make_shared<std::string>(), to = std::make_shared<std::string>();
-  command->add_option("file", *path, "text file; empty lines and lines that begin with # are passed over")->required();
+  command->add_option("file", *path, "text file; empty lines and lines that begin with # are skipped")->required();
   command->add_option("--out", *to, "also write them as JSONL, as tra data export does; - for standard output");
   command->footer("Example: tra data import dense.txt --out dense.jsonl");
   command->callback([path, to] { Import(*path, *to); });

@@ -1,4 +1,5 @@
-// tra data learn-bpe: a vocabulary of a chosen size, so that a small model is not all embedding.
+// tra data learn-bpe: learns a vocabulary of a chosen size, so that a small model does not consist mostly of its
+// embedding.
 #include <CLI/App.hpp>
 #include <algorithm>
 #include <memory>
@@ -39,12 +40,13 @@ void Learn(const Request& request) {
 void AddDataLearnBpe(CLI::App& data) {
   CLI::App* command = data.add_subcommand("learn-bpe", "Learn a byte-level BPE of a chosen size from a corpus");
   auto request = std::make_shared<Request>();
-  command->add_option("corpus", request->corpus, "folder, as of tra data prepare")->required();
+  command->add_option("corpus", request->corpus, "folder with texts, as for tra data prepare")->required();
   command->add_option("--split", request->split, "text to learn from")->capture_default_str();
   command->add_option("--vocabulary", request->vocabulary, "tokens: 256 bytes, merges, end of text")
       ->capture_default_str();
   command->add_option("--out", request->out, "folder to write encoder.json and vocab.bpe to")->required();
-  command->add_option("--threads", request->threads, "all cores by default")->check(CLI::Range(1, 4096));
+  command->add_option("--threads", request->threads, "threads to learn with; all cores by default")
+      ->check(CLI::Range(1, 4096));
   command->footer("Example: tra data learn-bpe wikitext-2 --vocabulary 4096 --out bpe4096");
   command->callback([request] { Learn(*request); });
 }

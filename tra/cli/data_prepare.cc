@@ -1,4 +1,4 @@
-// tra data prepare: the texts of a corpus as ids, before anything trains on them.
+// tra data prepare: turns the texts of a corpus into ids, before anything trains on them.
 #include <CLI/App.hpp>
 #include <cstdio>
 #include <memory>
@@ -51,7 +51,7 @@ void AddDataPrepare(CLI::App& data) {
   auto choice = std::make_shared<CorpusChoice>();
   auto json = std::make_shared<bool>(false);
   AddCorpusOptions(*command, *choice);
-  command->add_flag("--json", *json, "for programs");
+  command->add_flag("--json", *json, "print JSON, for programs");
   command->footer("Example: tra data prepare wikitext-103 --tokenizer gpt2 --files gpt2");
   command->callback([choice, json] { Prepare(*choice, *json); });
 }

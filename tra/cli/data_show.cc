@@ -1,4 +1,4 @@
-// tra data show: an example with its answers marked and explained.
+// tra data show: prints an example with its answers marked and explained.
 #include <CLI/App.hpp>
 #include <algorithm>
 #include <memory>
@@ -13,8 +13,8 @@
 namespace tra::cli {
 namespace {
 
-constexpr size_t kLine = 72;       // symbols' text on a line
-constexpr size_t kSentences = 12;  // of an explanation, unless all are wanted
+constexpr size_t kLine = 72;       // characters of symbols per line
+constexpr size_t kSentences = 12;  // of an explanation, without --all
 
 struct Request {
   TaskChoice choice;
@@ -23,7 +23,7 @@ struct Request {
   std::string color = "auto";
 };
 
-// The symbols with answers marked, in lines that begin with the number of their first symbol.
+// Prints the symbols with answers marked, in lines that begin with the number of their first symbol.
 void PrintSymbols(const Example& example, const GeneratedExamples& examples, bool color, Output& out) {
   const std::string separator = examples.task().kind.separator;
   std::string line;
@@ -64,7 +64,7 @@ void Show(const Request& request) {
   out.Line("");
   PrintSymbols(example, examples, UseColor(request.color), out);
   const bool plain = request.choice.options.pack == 0 && request.choice.options.offset == 0;
-  if (plain) {  // explanations are of one example
+  if (plain) {  // explanations exist only for a single example
     out.Line("");
     const std::vector<std::string> sentences = task.kind.explain(example, examples.names());
     const size_t shown = request.all ? sentences.size() : std::min(sentences.size(), kSentences);
@@ -79,14 +79,15 @@ void Show(const Request& request) {
 }  // namespace
 
 void AddDataShow(CLI::App& data) {
-  CLI::App* command = data.add_subcommand("show", "An example with its answers marked, and why they are the answers");
+  CLI::App* command =
+      data.add_subcommand("show", "Show an example with its answers marked, and why they are the answers");
   auto request = std::make_shared<Request>();
   AddTaskOptions(*command, request->choice);
   command->add_option("--index", request->index, "number of the example")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_flag("--all", request->all, "explain every answer");
-  command->add_flag("--json", request->json, "for programs");
+  command->add_flag("--json", request->json, "print JSON, for programs");
   AddColorOption(*command, request->color);
   command->footer("Example: tra data show flipflop --split sparse --index 17");
   command->callback([request] { Show(*request); });

@@ -1,4 +1,4 @@
-// tra data window: a stretch of text as a model sees it.
+// tra data window: prints a stretch of text as a model sees it.
 #include <CLI/App.hpp>
 #include <cstdio>
 #include <memory>
@@ -21,7 +21,7 @@ struct Request {
   std::string color = "auto";
 };
 
-// Controls so that they can be seen.
+// Makes control characters visible.
 std::string Visible(std::string_view bytes) {
   std::string text;
   for (const char c : bytes) {
@@ -45,7 +45,7 @@ void ShowWindow(const Request& request) {
   } else {
     window = {TrainWindow(tokens.Size(), request.length, request.seed, request.index), request.length, 0};
     which = "training window " + std::to_string(request.index) + ", seed " + std::to_string(request.seed) + ", " +
-            std::to_string(TrainWindowsPerEpoch(tokens.Size(), request.length)) + " an epoch";
+            std::to_string(TrainWindowsPerEpoch(tokens.Size(), request.length)) + " per epoch";
   }
   std::vector<int64_t> ids(static_cast<size_t>(window.length + 1));
   tokens.Read(window.begin, window.length + 1, ids.data());
@@ -71,20 +71,20 @@ void ShowWindow(const Request& request) {
 }  // namespace
 
 void AddDataWindow(CLI::App& data) {
-  CLI::App* command = data.add_subcommand("window", "A window of a corpus, token by token, as a model sees it");
+  CLI::App* command = data.add_subcommand("window", "Show a window of a corpus, token by token, as a model sees it");
   auto request = std::make_shared<Request>();
   AddCorpusOptions(*command, request->corpus);
   command->add_option("--split", request->split, "train, valid or test")->capture_default_str();
-  command->add_option("--length", request->length, "tokens of a window")
+  command->add_option("--length", request->length, "tokens per window")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_option("--index", request->index, "number of the window")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--seed", request->seed, "of the order of training windows")
+  command->add_option("--seed", request->seed, "seed of the order of training windows")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--stride", request->stride, "show an evaluation window, these being so far apart")
+  command->add_option("--stride", request->stride, "show an evaluation window; windows begin this many tokens apart")
       ->check(CLI::PositiveNumber);
   AddColorOption(*command, request->color);
   command->footer("Example: tra data window wikitext-2 --split valid --length 64 --stride 32 --index 1");

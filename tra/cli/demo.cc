@@ -1,4 +1,4 @@
-// tra demo: minutes on flip-flop, TRA beside RoPE and FoT, several seeds each.
+// tra demo: compares TRA with RoPE and FoT on flip-flop within minutes, with several seeds each.
 #include <CLI/App.hpp>
 #include <algorithm>
 #include <chrono>
@@ -47,11 +47,11 @@ void RequireSameSettings(const std::string& path, const RunConfig& config) {
   if (!IsDone(path) && !HasCheckpoints(path)) return;
   const std::string differences = ConfigDifferences(config, ReadRunConfig(path));
   if (differences.empty()) return;
-  throw std::invalid_argument(path + ": holds a demo of other settings: " + differences +
+  throw std::invalid_argument(path + ": holds a demo with other settings: " + differences +
                               "; give this one another --folder, or move that one away");
 }
 
-// A seed of each attention after the other, so that the first lines to end can be compared.
+// Plans the runs, all attentions of a seed after each other, so that the first runs to end can be compared.
 std::vector<SweepRun> PlanRuns(const Request& request) {
   const std::string config_file = request.folder + "/demo.toml";
   std::vector<SweepRun> runs;
@@ -73,8 +73,8 @@ std::vector<SweepRun> PlanRuns(const Request& request) {
   return runs;
 }
 
-// Exact match as training went, a panel a split: the mean over seeds, and from the lowest to the highest. Its file's
-// name.
+// Draws exact match during training, with one panel per split: the mean over seeds, and the range from the lowest to
+// the highest. Returns the path of the file.
 std::string DrawCurves(const Request& request) {
   Chart chart;
   chart.title = "Flip-flop: exact match during training, mean and range of " + std::to_string(request.seeds) + " seeds";
@@ -106,12 +106,13 @@ std::vector<RunResults> ReadAll(const std::vector<SweepRun>& runs, const std::st
   std::vector<RunResults> results;
   for (const SweepRun& run : runs) {
     results.push_back(ReadResults(run.folder + "/" + file));
-    results.back().label.clear();  // all of its columns are the demo's
+    results.back().label.clear();  // all columns have the same label
   }
   return results;
 }
 
-// The models on sequences of eight times as many instructions as in training, once; in RUN/longer.json.
+// The models are also scored, once, on sequences with eight times as many instructions as in training. The results are
+// in RUN/longer.json.
 constexpr int64_t kLonger = 2048;
 constexpr char kLongerFile[] = "longer.json";
 
@@ -133,10 +134,11 @@ void ScoreLonger(const std::vector<SweepRun>& runs) {
 
 Table LongerTable(const std::vector<SweepRun>& runs) {
   const std::string lengths = std::to_string(kLonger) + "-" + std::to_string(kLonger);
-  TableSpec spec = {"longer",
-                    "The same models on " + std::to_string(kLonger) + " instructions, eight times as many",
-                    {{"Flip-flop IID", {"flipflop", lengths, "", 0, "em"}},
-                     {"Flip-flop OOD (sparse)", {"flipflop", "sparse " + lengths, "", 0, "em"}}}};
+  TableSpec spec = {
+      "longer",
+      "The same models on " + std::to_string(kLonger) + " instructions, eight times as many as in training",
+      {{"Flip-flop IID", {"flipflop", lengths, "", 0, "em"}},
+       {"Flip-flop OOD (sparse)", {"flipflop", "sparse " + lengths, "", 0, "em"}}}};
   return BuildTable(spec, ReadAll(runs, kLongerFile), {});
 }
 
@@ -157,13 +159,13 @@ void Report(const Request& request, const std::vector<SweepRun>& runs) {
   out.Write(RenderTables({DemoTable(runs), LongerTable(runs)}, "md"));
   out.Line("");
   out.Line("What to look for: a sequence counts only if every bit read in it is right. IID is like training. In the");
-  out.Line("sparse set writes are far apart, in the dense set they crowd: a model that has found the rule (attend to");
+  out.Line("sparse set writes are far apart, in the dense set close by: a model that has found the rule (attend to");
   out.Line("the last w, ignore all else) is right on all three; one that leans on the distances it has seen is not.");
   out.Line("docs/reliability.md has ten seeds of each, other rates, wirings and numbers of heads.");
   out.Line("");
   out.Line("Runs: " + request.folder +
            "/ATTENTION-sSEED: metrics.jsonl, results.json, checkpoints, TensorBoard events.");
-  out.Line("Figure: " + DrawCurves(request) + ", how exact match went during training, for a browser.");
+  out.Line("Figure: " + DrawCurves(request) + ": exact match during training; open it in a browser.");
   out.Line("Next: tra eval " + RunFolder(request, "tra", 1) + " --lengths 8192 --examples 10   # 32 times as long");
   out.Finish();
 }
@@ -179,39 +181,42 @@ int RunDemo(const Request& request) {
              std::to_string(config.model.layers) + ", heads " + std::to_string(config.model.heads) + ", width " +
              std::to_string(config.model.width) + ", " + std::to_string(config.train.steps) + " steps of " +
              std::to_string(config.train.batch) + " sequences; " + std::to_string(jobs) + " runs at a time");
-  // One thread each: the digits do not depend on how many cores there are.
+  // One thread per run, so that the digits do not depend on the number of cores.
   const JobsEnd end = RunJobs(runs, jobs, Computing());
   if (end.stopped) {
-    say.Notice("stopped and saved; tra demo goes on from here");
+    say.Notice("stopped and saved; tra demo continues from here");
     return kStoppedOnRequest;
   }
   if (end.failed > 0) {
-    say.Notice(std::to_string(end.failed) + " of " + std::to_string(runs.size()) + " runs failed; why stands above");
+    say.Notice(std::to_string(end.failed) + " of " + std::to_string(runs.size()) +
+               " runs failed; the reasons are above");
     return 1;
   }
   say.Notice("scoring all models on " + std::to_string(kLonger) + " instructions");
   ScoreLonger(runs);
   Report(request, runs);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-  say.Notice("all of it took " + DurationText(took.count()));
+  say.Notice("the whole demo took " + DurationText(took.count()));
   return 0;
 }
 
 }  // namespace
 
-void AddDemo(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("demo", "A comparison in minutes: TRA beside RoPE and FoT on flip-flop");
+void AddDemo(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("demo", "Compare TRA with RoPE and FoT on flip-flop within minutes");
   auto request = std::make_shared<Request>();
-  command->add_option("--folder", request->folder, "of the runs; those that are done are not trained again")
+  command->add_option("--folder", request->folder, "folder of the runs; those that are done are not trained again")
       ->capture_default_str();
-  command->add_option("--seeds", request->seeds, "of each attention")
+  command->add_option("--seeds", request->seeds, "number of seeds per attention")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  command->add_option("--jobs", request->jobs, "runs at a time, a thread each; as many as cores by default")
+  command
+      ->add_option("--jobs", request->jobs,
+                   "runs at a time, with one thread each; as many as there are cores by default")
       ->check(CLI::Range(1, 4096));
   command->add_option("--set", request->set, "change a key of configs/demo.toml in all runs")->allow_extra_args(false);
   command->footer("Example: tra demo");
-  command->callback([request, &exit_code] { exit_code = RunDemo(*request); });
+  command->callback([request] { EndWith(RunDemo(*request)); });
 }
 
 }  // namespace tra::cli

@@ -8,14 +8,14 @@
 #include <optional>
 #include <stdexcept>
 
-#include "tra/train/replicas/launch.h"
+#include "tra/base/launch.h"
 
 namespace tra::cli {
 namespace {
 
 constexpr char kPrefix[] = "cuda:";
 
-// N of cuda:N.
+// Returns N of cuda:N; nothing for other names.
 std::optional<int> NamedIndex(const std::string& name) {
   if (name.rfind(kPrefix, 0) != 0) return std::nullopt;
   int index = 0;
@@ -35,7 +35,7 @@ void AddDeviceOption(CLI::App& command, std::string& device) {
     const bool known = name == "cpu" || name == "cuda" || NamedIndex(name);
     return known ? std::string() : "must be cpu, cuda or cuda:N, got '" + name + "'";
   };
-  command.add_option("--device", device, "to compute on: cpu, cuda or cuda:N")->default_str("cpu")->check(error);
+  command.add_option("--device", device, "device to compute on: cpu, cuda or cuda:N")->default_str("cpu")->check(error);
 }
 
 at::Device FindDevice(const std::string& name) {
@@ -44,15 +44,15 @@ at::Device FindDevice(const std::string& name) {
   const auto count = static_cast<int>(torch::cuda::device_count());
   if (count == 0) {
     throw std::invalid_argument("--device " + name +
-                                ": no GPU is to be seen; see whether its driver runs and whether this LibTorch is one "
-                                "for CUDA, or compute on the CPU without --device");
+                                ": no GPU was found; check that its driver runs and that this LibTorch is built for "
+                                "CUDA, or compute on the CPU without --device");
   }
   const Launch launch = ReadLaunch();
   if (!named && launch.size > 1 && !launch.local_rank) {
     throw std::invalid_argument(
         "--device cuda: LOCAL_RANK is not set, so the processes of a machine cannot tell whose GPU is which: start "
         "them "
-        "with torchrun, or give each a --device cuda:N of its own");
+        "with torchrun, or give each its own --device cuda:N");
   }
   const int index = named.value_or(launch.local_rank.value_or(0));
   if (index >= count) {

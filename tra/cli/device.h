@@ -1,4 +1,4 @@
-// Where a command computes.
+// Chooses the device that a command computes on.
 #ifndef TRA_CLI_DEVICE_H_
 #define TRA_CLI_DEVICE_H_
 
@@ -9,14 +9,14 @@
 
 namespace tra::cli {
 
-// cpu, cuda or cuda:N.
+// Adds --device: cpu, cuda or cuda:N.
 void AddDeviceOption(CLI::App& command, std::string& device);
 
-// That of the option, the CPU without it. Of several processes that torchrun started, each takes the GPU of its
-// LOCAL_RANK for "cuda". Throws std::invalid_argument for a GPU that is not there.
+// Returns the device of that option, or the CPU if it is empty. For "cuda", each of several processes that torchrun
+// started takes the GPU of its LOCAL_RANK. Throws std::invalid_argument for a GPU that does not exist.
 at::Device FindDevice(const std::string& name);
 
-// From here on also what CUDA and NCCL do without being told where is done there.
+// Does the same, and makes it the current device, which CUDA and NCCL use when none is named.
 at::Device UseDevice(const std::string& name);
 
 }  // namespace tra::cli

@@ -1,4 +1,4 @@
-// tra eval: scores of a run's model, on any split and at any length.
+// tra eval: scores a run's model on any split and at any length.
 #include <CLI/App.hpp>
 #include <cstdio>
 #include <iostream>
@@ -12,6 +12,7 @@
 #include "tra/cli/runtime.h"
 #include "tra/cli/task_options.h"
 #include "tra/eval/evaluate.h"
+#include "tra/report/measure.h"
 #include "tra/run/loaded_run.h"
 
 namespace tra::cli {
@@ -34,10 +35,10 @@ void PrintRows(const std::vector<ResultRow>& rows, bool details, Output& out) {
     std::string split = row.split;
     if (row.window > 0) split += " at " + std::to_string(row.window);
     if (!row.group.empty()) split += ", " + row.group;
-    const bool share = row.metric == "em" || row.metric == "token_error";
-    char line[128];
-    std::snprintf(line, sizeof(line), "%-21s %-12s %9.*f%s  %10lld", split.c_str(), row.metric.c_str(), share ? 3 : 4,
-                  share ? 100 * row.value : row.value, share ? "%" : " ", static_cast<long long>(row.n));
+    const Metric& metric = FindMetric(row.metric);
+    char line[160];
+    std::snprintf(line, sizeof(line), "%-21s %-12s %9s%-1s  %10lld", split.c_str(), row.metric.c_str(),
+                  ShownValue(metric, row.value).c_str(), metric.unit, static_cast<long long>(row.n));
     out.Line(line);
   }
 }
@@ -87,23 +88,25 @@ void AddEval(CLI::App& app) {
   CLI::App* command = app.add_subcommand("eval", "Score the model of a run: exact match, or perplexity by window");
   auto request = std::make_shared<Request>();
   command->add_option("run", request->run, "folder of the run")->required();
-  command->add_option("--split", request->splits, "of the task; all but train by default")
+  command->add_option("--split", request->splits, "splits of the task; all but train by default")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command->add_option("--lengths", request->lengths, "examples of other lengths: 300, or 301-400,401-500")
+  command->add_option("--lengths", request->lengths, "score examples of these lengths instead: 300, or 301-400,401-500")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command->add_option("--examples", request->examples, "of each split; eval.examples by default")
+  command->add_option("--examples", request->examples, "examples per split; eval.examples by default")
       ->check(CLI::PositiveNumber);
   command->add_option("--text", request->text_split, "text to score: train, valid or test");
   command->add_option("--windows", request->windows, "context lengths for text: 128,4096")
       ->check(CLI::PositiveNumber)
       ->delimiter(',')
       ->allow_extra_args(false);
-  command->add_option("--stride", request->stride, "tokens between windows; the window by default")
+  command
+      ->add_option("--stride", request->stride,
+                   "tokens between the starts of windows; the length of a window by default")
       ->check(CLI::PositiveNumber);
-  command->add_flag("--details", request->details, "also losses; for text, perplexity and loss by position");
-  command->add_flag("--json", request->json, "for programs, as results.json");
+  command->add_flag("--details", request->details, "also print losses; for text, also perplexity and loss by position");
+  command->add_flag("--json", request->json, "print JSON like results.json, for programs");
   command->add_option("--out", request->out, "also write results to this file");
   AddThreadsOption(*command, request->threads);
   AddDeviceOption(*command, request->device);

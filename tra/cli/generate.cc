@@ -1,4 +1,4 @@
-// tra generate: what a model says after a prompt.
+// tra generate: continues a prompt with a model.
 #include "tra/model/generate.h"
 
 #include <ATen/ATen.h>
@@ -27,7 +27,7 @@ constexpr int64_t kTokens = 100;
 
 struct Request {
   std::string run, prompt, prompt_file, ids, device;
-  TokenizerChoice tokenizer{"", ""};  // the run's
+  TokenizerChoice tokenizer{"", ""};  // empty: the run's
   std::optional<int64_t> tokens;
   Sampling sampling;
   int64_t count = 1;
@@ -35,7 +35,7 @@ struct Request {
   int threads = 0;
 };
 
-// The words of a sequence, one after the other.
+// Turns the tokens of a sequence into words, one after the other, with separators between them.
 class Words {
  public:
   explicit Words(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
@@ -68,7 +68,7 @@ std::vector<int32_t> ReadPrompt(const Request& request, const Vocabulary& vocabu
   return prompt;
 }
 
-// How many tokens to ask for: what fits, unless more was wanted.
+// Returns how many tokens to generate: by default no more than fit. Throws if more were asked for than fit.
 int64_t NewTokens(const Request& request, int64_t prompt, const ModelConfig& config) {
   const int64_t wanted = request.tokens.value_or(kTokens);
   const std::optional<int64_t> longest = LongestSequence(config);
@@ -81,7 +81,7 @@ int64_t NewTokens(const Request& request, int64_t prompt, const ModelConfig& con
   return *longest - prompt;
 }
 
-// The new tokens of each row, up to its end.
+// Returns the new tokens of each row, up to the token that ends it.
 std::vector<std::vector<int32_t>> NewRows(const at::Tensor& tokens, int64_t prompt, const GenerateOptions& options) {
   std::vector<std::vector<int32_t>> rows(static_cast<size_t>(tokens.size(0)));
   const auto all = tokens.accessor<int64_t, 2>();
@@ -153,25 +153,30 @@ void AddGenerate(CLI::App& app) {
   command->add_option("--prompt-file", request->prompt_file, "file with the prompt; - for standard input");
   command->add_option("--ids", request->ids, "the prompt as JSON: [1,7,5,2]");
   command
-      ->add_option("--tokens", request->tokens,
-                   "most tokens to add; by default " + std::to_string(kTokens) + ", or as many as have positions")
+      ->add_option(
+          "--tokens", request->tokens,
+          "most tokens to add; by default " + std::to_string(kTokens) + ", or as many as the model has positions for")
       ->check(CLI::Range(1, 1 << 20));
-  command->add_option("--temperature", sampling.temperature, "0 takes the likeliest token; 1 draws as the model has it")
+  command
+      ->add_option("--temperature", sampling.temperature,
+                   "0 takes the likeliest token; 1 draws from the model's own probabilities")
       ->capture_default_str();
   command->add_option("--top-k", sampling.top_k, "draw among the k likeliest; 0: all")->capture_default_str();
   command->add_option("--top-p", sampling.top_p, "draw among the likeliest that reach this probability")
       ->capture_default_str();
-  command->add_option("--seed", sampling.seed, "of the draws")->check(CLI::NonNegativeNumber)->capture_default_str();
-  command->add_option("--count", request->count, "continuations of the prompt")
+  command->add_option("--seed", sampling.seed, "seed of the draws")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--count", request->count, "number of continuations")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
   AddTokenizerOptions(*command, request->tokenizer);
-  command->add_flag("--json", request->json, "for programs: ids and text");
+  command->add_flag("--json", request->json, "print ids and text as JSON, for programs");
   AddThreadsOption(*command, request->threads);
   AddDeviceOption(*command, request->device);
   command->footer(
       "Example: tra generate runs/copy-tra-s1 --prompt \"BOS 3 1 4 SEP\"\n"
-      "Only what is added is written; it ends at EOS or the end of the text, where the vocabulary has one.");
+      "Only the continuation is printed; it ends at EOS or at the end of the text, if the vocabulary has one.");
   command->callback([request] { RunGenerate(*request); });
 }
 

@@ -15,7 +15,7 @@ constexpr char kExpected[] = "; expected a JSON array of ids, such as [15496, 99
 nlohmann::json ParseArray(const Input& input) {
   nlohmann::json json = nlohmann::json::parse(input.text, nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded()) input.Fail(std::string("is not JSON") + kExpected);
-  if (!json.is_array()) input.Fail(std::string("is no array") + kExpected);
+  if (!json.is_array()) input.Fail(std::string("is not an array") + kExpected);
   return json;
 }
 
@@ -59,7 +59,7 @@ IdRows ParseIdRows(const Input& input) {
     return result;
   }
   for (size_t i = 0; i < array.size(); ++i) {
-    if (!array[i].is_array()) input.Fail("element " + std::to_string(i) + " is no array, as those before it are");
+    if (!array[i].is_array()) input.Fail("element " + std::to_string(i) + " is not an array, but those before it are");
     result.rows.push_back(Ids(array[i], input));
     const size_t first = result.rows[0].size(), size = result.rows[i].size();
     if (size != first) {

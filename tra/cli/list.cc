@@ -1,4 +1,4 @@
-// tra list: what there is to choose from.
+// tra list: prints what there is to choose from.
 #include <CLI/App.hpp>
 #include <algorithm>
 #include <memory>
@@ -60,8 +60,10 @@ void PrintAttentions(Output& out) {
   out.Line("Attentions (model.attention):");
   for (const Variant& each : Variants()) out.Line("  " + Padded(each.name, 14) + each.summary);
   out.Line("Presets (model.preset):");
-  out.Line("  mini          4 layers, 4 heads, width 256");
-  out.Line("  medium        8 layers, 8 heads, width 512");
+  for (const ModelSize& each : kModelSizes) {
+    out.Line("  " + Padded(each.name, 14) + std::to_string(each.layers) + " layers, " + std::to_string(each.heads) +
+             " heads, width " + std::to_string(each.width));
+  }
   out.Line("Tokenizers (data.tokenizer):");
   for (const TokenizerKind& each : TokenizerKinds()) out.Line("  " + Padded(each.name, 14) + each.summary);
 }
@@ -92,10 +94,10 @@ nlohmann::ordered_json AttentionsJson() {
 }  // namespace
 
 void AddList(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("list", "Tasks, attentions, presets, and the keys of a configuration");
+  CLI::App* command = app.add_subcommand("list", "List tasks, attentions, presets, and the keys of a configuration");
   auto json = std::make_shared<bool>(false), keys = std::make_shared<bool>(false);
-  command->add_flag("--json", *json, "for programs");
-  command->add_flag("--keys", *keys, "every key of a configuration, with its default, range and meaning");
+  command->add_flag("--json", *json, "print JSON, for programs");
+  command->add_flag("--keys", *keys, "list every key of a configuration, with its default, range and meaning");
   command->footer("Example: tra list --keys");
   command->callback([json, keys] {
     Output out("");

@@ -1,4 +1,4 @@
-// tra logits: what a model computes, as numbers to check other implementations against.
+// tra logits: prints what a model computes, as numbers to check other implementations against.
 #include <ATen/ATen.h>
 
 #include <CLI/App.hpp>
@@ -26,7 +26,7 @@ struct Request {
   int threads = 0;
 };
 
-// int64 [B,T]
+// Checks the ids and returns them as int64 [B,T].
 at::Tensor Tokens(const IdRows& ids, const ModelConfig& config) {
   const size_t length = ids.rows[0].size();
   if (length == 0) throw std::invalid_argument("there are no ids; give at least one, such as --ids \"[1]\"");
@@ -44,7 +44,7 @@ at::Tensor Tokens(const IdRows& ids, const ModelConfig& config) {
   return at::tensor(all, at::kLong).view({rows, static_cast<int64_t>(length)});
 }
 
-// Nested arrays, the last dimension innermost.
+// Writes nested arrays, the last dimension innermost.
 void WriteArray(const at::Tensor& values, Output& out) {
   out.Write("[");
   for (int64_t i = 0; i < values.size(0); ++i) {
@@ -85,17 +85,17 @@ void RunLogits(const Request& request) {
 }  // namespace
 
 void AddLogits(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("logits", "The logits of a model at every position, as JSON");
+  CLI::App* command = app.add_subcommand("logits", "Print the logits of a model at every position, as JSON");
   auto request = std::make_shared<Request>();
   command->add_option("run", request->run, "folder of a run, or a file such as model.safetensors")->required();
   command->add_option("--ids", request->ids,
                       "tokens as JSON: [1,4,5], or [[1,4],[1,5]] for several sequences; standard input by default");
-  command->add_flag("--last", request->last, "only those that follow the last token");
+  command->add_flag("--last", request->last, "only the logits at the last position");
   AddThreadsOption(*command, request->threads);
   AddDeviceOption(*command, request->device);
   command->footer(
       "Example: tra logits runs/copy-tra-s1 --ids \"[1,7,5,2]\"\n"
-      "Logits are [position][token], of several sequences [sequence][position][token].");
+      "Logits are [position][token]; for several sequences, [sequence][position][token].");
   command->callback([request] { RunLogits(*request); });
 }
 

@@ -13,9 +13,10 @@
 
 namespace {
 
-constexpr int kFailed = 1, kBadUsage = 2;
+constexpr int kFailed = 1, kBadInput = 2;
 
-// CLI11 would only say that the word was not expected, or that a subcommand is required.
+// Throws for an unknown command, with the nearest one. CLI11 would only say that the word was not expected, or that a
+// subcommand is required.
 void CheckCommand(const CLI::App& app, int argc, char** argv) {
   const CLI::App* group = &app;
   std::string kind = "command";
@@ -26,7 +27,7 @@ void CheckCommand(const CLI::App& app, int argc, char** argv) {
       known.push_back(command->get_name());
       if (known.back() == argv[at]) chosen = command;
     }
-    if (known.empty()) return;  // the rest is the command's own
+    if (known.empty()) return;  // what follows are the command's arguments
     if (chosen == nullptr) throw std::invalid_argument(tra::UnknownName(kind, argv[at], known));
     group = chosen;
     kind = chosen->get_name() + " command";  // "data command"
@@ -37,32 +38,23 @@ int Run(int argc, char** argv) {
   CLI::App app("Threshold Relative Attention: attention that generalises to lengths never seen in training.", "tra");
   app.set_version_flag("--version", TRA_VERSION);
   app.require_subcommand(1);
-  app.footer("tra COMMAND --help says more. Exit codes: 0, 1 (failed), 2 (bad usage), 3 (stopped on request).");
-  int exit_code = 0;
-  using namespace tra::cli;
-  AddDemo(app, exit_code);
-  AddTrain(app, exit_code);
-  AddSweep(app, exit_code);
-  for (auto* add : {&AddEval, &AddTable, &AddGenerate, &AddLogits, &AddList, &AddData, &AddTokenize}) add(app);
-#ifdef TRA_BENCH
-  AddBench(app);
-#endif
+  app.footer("tra COMMAND --help says more. Exit codes: 0, 1 (failed), 2 (bad input), 3 (stopped on request).");
+  for (const tra::cli::AddCommand add : tra::cli::kCommands) add(app);
   try {
     if (argc == 1) {
       std::cerr << app.help();
-      return kBadUsage;
+      return kBadInput;
     }
     CheckCommand(app, argc, argv);
     app.parse(argc, argv);
-    return exit_code;
+    return 0;
+  } catch (const CLI::RuntimeError& error) {
+    return error.get_exit_code();
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kBadUsage;
-  } catch (const std::invalid_argument& error) {
-    std::cerr << "tra: " << error.what() << "\n";
-    return kBadUsage;
+    return app.exit(error) == 0 ? 0 : kBadInput;
   } catch (const std::exception& error) {
     std::cerr << "tra: " << tra::ErrorMessage(error) << "\n";
-    return kFailed;
+    return tra::IsBadInput(error) ? kBadInput : kFailed;
   }
 }
 

@@ -1,4 +1,4 @@
-// Where a command writes.
+// Writes the output of a command.
 #ifndef TRA_CLI_OUTPUT_H_
 #define TRA_CLI_OUTPUT_H_
 
@@ -11,7 +11,7 @@
 
 namespace tra::cli {
 
-// A file that appears when it is whole, or standard output. Failures throw std::runtime_error.
+// Writes to a file that appears only when it is complete, or to standard output. Failures throw std::runtime_error.
 class Output {
  public:
   explicit Output(const std::string& path);  // empty or -: standard output
@@ -21,8 +21,8 @@ class Output {
     Write(line);
     Write("\n");
   }
-  void Flush();   // for whoever watches
-  void Finish();  // without it nothing counts as written
+  void Flush();   // shows what was written so far
+  void Finish();  // call it at the end: without it no file appears
 
  private:
   std::unique_ptr<AtomicFile> file_;
@@ -32,7 +32,8 @@ class Output {
 // Writes a warning to standard error.
 void PrintWarning(const std::string& text);
 
-// Of standard output: "auto", "always" or "never". A string, since help would print an enum's default as raw bytes.
+// Adds --color, for standard output: "auto", "always" or "never". It is a string, since help would print an enum's
+// default as raw bytes.
 void AddColorOption(CLI::App& command, std::string& color);
 bool UseColor(std::string_view color);  // auto: on a terminal, unless NO_COLOR is set
 

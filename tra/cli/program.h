@@ -1,4 +1,4 @@
-// The program itself, for those who start it again.
+// Finds the program itself, for code that starts it again.
 #ifndef TRA_CLI_PROGRAM_H_
 #define TRA_CLI_PROGRAM_H_
 

@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "tra/cli/runtime.h"
+#include "tra/report/measure.h"
 
 namespace tra::cli {
 
@@ -40,17 +41,15 @@ std::string StepText(const StepInfo& info) {
 }  // namespace
 
 std::string RowsText(const std::vector<ResultRow>& rows) {
-  std::string text;
+  std::string text, last;
   for (const ResultRow& row : rows) {
-    char value[32];
-    if (!row.group.empty()) continue;
-    if (row.metric == "em") {
-      std::snprintf(value, sizeof(value), " %.2f%%", 100 * row.value);
-      text += (text.empty() ? "exact match: " : ", ") + row.split + value;
-    } else if (row.metric == "ppl_token") {
-      std::snprintf(value, sizeof(value), " %.3f", row.value);
-      text += (text.empty() ? "perplexity: " : ", ") + row.split + " at " + std::to_string(row.window) + value;
-    }
+    const Metric& metric = FindMetric(row.metric);
+    if (!row.group.empty() || !metric.headline) continue;
+    if (row.metric != last) text += (text.empty() ? "" : "; ") + std::string(metric.title) + ": ";
+    if (row.metric == last) text += ", ";
+    text += row.split + (row.window > 0 ? " at " + std::to_string(row.window) : "") + " ";
+    text += ShownValue(metric, row.value) + metric.unit;
+    last = row.metric;
   }
   return text;
 }

@@ -1,4 +1,4 @@
-// How a run is going, on standard error: a line that is written over on a terminal, plain lines elsewhere.
+// Shows how a run is going on standard error: a line that is overwritten on a terminal, plain lines elsewhere.
 #ifndef TRA_CLI_PROGRESS_H_
 #define TRA_CLI_PROGRESS_H_
 
@@ -21,7 +21,7 @@ class Progress {
   void Notice(const std::string& text);
   void Warn(const std::string& text);  // also when quiet
 
-  TrainHooks Hooks();  // that call the above, and stop on a signal
+  TrainHooks Hooks();  // call the functions above, and stop on a signal
 
  private:
   void Clear();
@@ -33,7 +33,7 @@ class Progress {
 
 std::string DurationText(double seconds);  // "1:02:03" or "2:03"
 
-// "iid 99.5% (tokens wrong 0.02%), sparse ..." or perplexities.
+// Returns the scores to follow training by: "exact match: iid 99.50%, sparse 98.20%", or perplexities.
 std::string RowsText(const std::vector<ResultRow>& rows);
 
 }  // namespace tra::cli

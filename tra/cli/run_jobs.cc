@@ -37,10 +37,10 @@ std::vector<char*> Pointers(std::vector<std::string>& arguments) {
   return pointers;
 }
 
-// What a run says goes to a log beside its folder.
+// Returns the path of the log, beside the run's folder, that the run's output goes to.
 std::string LogOf(const SweepRun& run) { return run.folder + ".log"; }
 
-// While it lives, signals to stop wait: between fork and exec a child has the sweep's handlers, which would swallow
+// Holds back stop signals while it lives: between fork and exec a child has the sweep's handlers, which would swallow
 // what is meant for the run.
 class StopSignalsWait {
  public:
@@ -61,17 +61,17 @@ class StopSignalsWait {
   sigset_t before_{};
 };
 
-// Minus one if there can be no process.
+// Starts a run and returns the id of its process, or -1 if no process can be started.
 pid_t StartProcess(const SweepRun& run, const Computing& with) {
-  // All that takes memory is done before the fork.
+  // Everything that allocates memory is done before the fork.
   std::vector<std::string> arguments = TrainArguments(run, with);
   const std::vector<char*> pointers = Pointers(arguments);
   const std::string log = LogOf(run);
-  const std::string missing = "tra: cannot start " + arguments[0] + "; if it was built anew, start the sweep again\n";
+  const std::string missing = "tra: cannot start " + arguments[0] + "; if it was rebuilt, start the sweep again\n";
   const StopSignalsWait signals;
   const pid_t pid = fork();
   if (pid != 0) return pid;
-  // A process group of its own: Ctrl-C reaches the sweep, which tells its runs once.
+  // With its own process group the run does not get Ctrl-C, only the sweep does, which then signals its runs once.
   setpgid(0, 0);
   const int fd = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
   if (fd >= 0) {
@@ -99,7 +99,7 @@ int64_t SizeOf(const std::string& path) {
   return none ? 0 : static_cast<int64_t>(size);
 }
 
-// The last line that is not empty, behind so many bytes.
+// Returns the last line that is not empty, after the first `behind` bytes.
 std::string LastLine(const std::string& path, int64_t behind) {
   constexpr int64_t kMost = 4096;
   std::ifstream file(path, std::ios::binary);
@@ -115,10 +115,10 @@ std::string HowItEnded(int status) {
   if (WIFEXITED(status)) return "exit code " + std::to_string(WEXITSTATUS(status));
   const int signal = WTERMSIG(status);
   return "killed by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")" +
-         (signal == SIGKILL ? ", for want of memory perhaps: try fewer --jobs" : "");
+         (signal == SIGKILL ? ", perhaps for lack of memory: try fewer --jobs" : "");
 }
 
-// The trainer's own reason, or what is known of a run that did not get so far or could not say it.
+// Returns the reason that the trainer wrote, or what is known of a run that did not get that far or could not write it.
 std::string WhyItFailed(const SweepJob& job, int status) {
   std::string said = FirstLine(run_files::In(job.run->folder, run_files::kFailed));
   if (!said.empty()) return said;
@@ -199,7 +199,7 @@ class Runner {
   void Start(SweepJob& job) const {
     std::error_code none;
     fs::remove(run_files::In(job.run->folder, run_files::kFailed),
-               none);  // the reason of an earlier attempt is not this one's
+               none);  // holds the reason of an earlier attempt, which is not this one's
     job.log_begin = SizeOf(LogOf(*job.run));
     job.pid = StartProcess(*job.run, with_);
     job.state = job.pid > 0 ? State::kRunning : State::kFailed;
@@ -230,7 +230,7 @@ void BecomeProcess(std::vector<std::string> arguments) {
 }
 
 JobsEnd RunJobs(const std::vector<SweepRun>& runs, int at_once, const Computing& with) {
-  for (const SweepRun& run : runs) {  // for their logs
+  for (const SweepRun& run : runs) {  // where their logs go
     const fs::path parent = fs::path(run.folder).parent_path();
     if (!parent.empty()) fs::create_directories(parent);
   }

@@ -22,11 +22,11 @@ void OnStopSignal(int signal) {
 }  // namespace
 
 void AddThreadsOption(CLI::App& command, int& threads) {
-  command.add_option("--threads", threads, "to compute with; all cores by default")->check(CLI::Range(1, 4096));
+  command.add_option("--threads", threads, "threads to compute with; all cores by default")->check(CLI::Range(1, 4096));
 }
 
 void SetUpComputing(int threads) {
-  // LibTorch takes one thread where cores have no SMT twin, whatever their number.
+  // By default LibTorch takes one thread where cores have no hyper-threading, however many there are.
   if (threads == 0) threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   at::set_num_threads(threads);
   openblas_set_num_threads(threads);

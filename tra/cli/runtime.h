@@ -1,4 +1,4 @@
-// What commands that compute need of the process.
+// Sets up the process for commands that compute.
 #ifndef TRA_CLI_RUNTIME_H_
 #define TRA_CLI_RUNTIME_H_
 
@@ -8,10 +8,10 @@ namespace tra::cli {
 
 void AddThreadsOption(CLI::App& command, int& threads);
 
-// Threads of LibTorch and OpenBLAS (0: all cores), and memory that is used again.
+// Sets the threads of LibTorch and OpenBLAS (0: all cores), and keeps the memory of large tensors for the next ones.
 void SetUpComputing(int threads);
 
-// From here on Ctrl-C and SIGTERM ask to stop; a second one ends the process as ever.
+// Makes Ctrl-C and SIGTERM ask to stop from here on; a second one ends the process as usual.
 void CatchStopSignals();
 bool StopRequested();
 

@@ -1,4 +1,4 @@
-// tra sweep: many runs, several at a time.
+// tra sweep: trains many runs, several at a time.
 #include "tra/run/sweep.h"
 
 #include <CLI/App.hpp>
@@ -37,13 +37,13 @@ struct Request {
 int RunAll(const Sweep& sweep, int at_once, const Computing& with) {
   const JobsEnd end = RunJobs(sweep.runs, at_once, with);
   std::cerr << "tra: " << end.done << " of " << sweep.runs.size() << " runs done, " << end.failed << " failed"
-            << (end.stopped ? "; stopped, the same command goes on" : "") << "; tables: tra table " << sweep.folder
+            << (end.stopped ? "; stopped, the same command continues" : "") << "; tables: tra table " << sweep.folder
             << "\n";
   if (end.stopped) return kStoppedOnRequest;
   return end.failed > 0 ? 1 : 0;
 }
 
-// What the runs of a configuration with an attention and a setting would all stumble over.
+// Checks each configuration with each attention and setting once, before any of its runs would fail.
 void CheckConfigurations(const Sweep& sweep) {
   std::set<std::tuple<std::string, std::string, std::string>> seen;
   for (const SweepRun& run : sweep.runs) {
@@ -57,8 +57,8 @@ void CheckConfigurations(const Sweep& sweep) {
   }
 }
 
-// How the run that a folder holds differs from the one it should hold; empty if it does not, or if nothing of it would
-// be kept.
+// Returns how the run in a folder differs from the one that should be there; empty if it does not, or if it has saved
+// nothing.
 std::string OtherConfiguration(const SweepRun& run) {
   if (!IsRun(run.folder) || (!IsDone(run.folder) && !HasCheckpoints(run.folder))) return "";
   try {
@@ -68,7 +68,7 @@ std::string OtherConfiguration(const SweepRun& run) {
   }
 }
 
-// Results of other settings must not pass for those of this sweep.
+// Throws if a folder holds a run of another configuration, whose results must not pass for those of this sweep.
 void CheckFolders(const Sweep& sweep) {
   std::string first;
   size_t others = 0;
@@ -106,11 +106,11 @@ int RunSweep(const Request& request) {
   const Computing with = {request.threads > 0 ? request.threads : std::max(1, cores / request.jobs), request.device};
   if (!request.slurm.empty()) {
     if (request.device.find(':') != std::string::npos) {
-      throw std::invalid_argument("--device " + request.device + ": Slurm gives each run a GPU of its own; use cuda");
+      throw std::invalid_argument("--device " + request.device + ": Slurm gives each run its own GPU; use cuda");
     }
     CheckConfigurations(sweep);
     CheckFolders(sweep);
-    fs::create_directories(sweep.folder);  // sbatch wants it there for its logs
+    fs::create_directories(sweep.folder);  // sbatch needs it for its logs
     SlurmOptions options;
     if (request.threads > 0) options.cores = request.threads;
     options.time = request.time;
@@ -128,11 +128,11 @@ int RunSweep(const Request& request) {
       throw std::invalid_argument("--index must be below " + std::to_string(sweep.runs.size()) + ", got " +
                                   std::to_string(request.index));
     }
-    // In the place of this process, so that signals reach the run itself.
+    // The run replaces this process, so that signals reach it directly.
     const SweepRun& run = sweep.runs[static_cast<size_t>(request.index)];
     BecomeProcess(TrainArguments(run, with));
   }
-  FindDevice(request.device);  // now, rather than in every run
+  FindDevice(request.device);  // fails now, rather than in every run
   CheckConfigurations(sweep);
   CheckFolders(sweep);
   if (request.jobs * with.threads > cores) {
@@ -144,29 +144,29 @@ int RunSweep(const Request& request) {
 
 }  // namespace
 
-void AddSweep(CLI::App& app, int& exit_code) {
+void AddSweep(CLI::App& app) {
   CLI::App* command =
-      app.add_subcommand("sweep", "Many runs from one file: configurations x attentions x settings x seeds");
+      app.add_subcommand("sweep", "Train many runs from one file: configurations x attentions x settings x seeds");
   auto request = std::make_shared<Request>();
   command->add_option("sweep", request->file, "TOML file: configs, attentions, seeds, set, folder, [grid], [variants]")
       ->required();
   command->add_option("--jobs", request->jobs, "runs at a time; they share the cores")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  command->add_option("--threads", request->threads, "of each run; cores / jobs by default")
+  command->add_option("--threads", request->threads, "threads per run; cores / jobs by default")
       ->check(CLI::Range(1, 4096));
   AddDeviceOption(*command, request->device);
   command->add_option("--set", request->set, "change a key in all runs")
-      ->allow_extra_args(false);  // one value each time, lest it swallow the file
+      ->allow_extra_args(false);  // one value each time, or it would take the file as another
   command->add_flag("--list", request->list, "only list the runs");
   command->add_option("--index", request->index, "only this run of the list, as a job array does")
       ->check(CLI::NonNegativeNumber);
-  command->add_option("--slurm", request->slurm, "only write a script for sbatch to this file: one run an index");
-  command->add_option("--time", request->time, "limit of a run in that script")->capture_default_str();
+  command->add_option("--slurm", request->slurm, "only write a script for sbatch to this file: one run per index");
+  command->add_option("--time", request->time, "time limit per run in that script")->capture_default_str();
   command->footer(
       "Example: tra sweep configs/sweeps/small.toml --jobs 2\n"
-      "Runs that are done are skipped, others go on where they were; one that fails does not stop the rest.");
-  command->callback([request, &exit_code] { exit_code = RunSweep(*request); });
+      "Runs that are done are skipped, others continue where they were; one that fails does not stop the rest.");
+  command->callback([request] { EndWith(RunSweep(*request)); });
 }
 
 }  // namespace tra::cli

@@ -9,6 +9,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "tra/report/measure.h"
 #include "tra/run/files.h"
 
 namespace tra::cli {
@@ -19,7 +20,7 @@ using State = SweepJob::State;
 constexpr const char* kStateNames[] = {"waiting", "running", "done", "failed", "stopped"};
 
 struct TerminalSize {
-  size_t rows = 24, columns = 80;  // where the terminal does not know
+  size_t rows = 24, columns = 80;  // if the terminal does not know
 };
 
 TerminalSize SizeOfTerminal() {
@@ -28,34 +29,35 @@ TerminalSize SizeOfTerminal() {
   return {size.ws_row, size.ws_col};
 }
 
-// A line that takes one row: a longer one would go on in the next, and the table would creep down the screen.
+// Cuts a line to one row: a longer one would continue in the next row, and the table would creep down the screen.
 std::string Cut(const std::string& line, size_t columns) {
   std::string cut;
   size_t used = 0;
   for (const char c : line) {
-    const bool begins = (static_cast<unsigned char>(c) & 0xC0u) != 0x80u;  // a character of UTF-8
+    const bool begins = (static_cast<unsigned char>(c) & 0xC0u) != 0x80u;  // the first byte of a character in UTF-8
     if (begins && used++ == columns) break;
     cut += static_cast<unsigned char>(c) < 0x20u ? ' ' : c;
   }
   return cut;
 }
 
-// "iid 100% sparse 96%": of a line with the scores of a quick evaluation; empty of others.
+// Returns the headline scores in a line of metrics, as in " iid 100.00% sparse 96.00%"; empty if the line is not of a
+// quick evaluation.
 std::string ScoresOf(const nlohmann::json& line) {
   std::string scores;
   for (const auto& [name, value] : line.items()) {
-    const std::string begin = "eval/", end = "/em";
-    if (name.rfind(begin, 0) != 0 || name.size() <= begin.size() + end.size() || !value.is_number()) continue;
-    const std::string split = name.substr(begin.size(), name.size() - begin.size() - end.size());
-    if (name.substr(begin.size() + split.size()) != end || split.find('/') != std::string::npos) continue;
-    char about[64];
-    std::snprintf(about, sizeof(about), " %s %.1f%%", split.c_str(), 100 * value.get<double>());
-    scores += about;
+    const std::string begin = "eval/";
+    const size_t slash = name.rfind('/');
+    if (name.rfind(begin, 0) != 0 || slash < begin.size() || !value.is_number()) continue;
+    const std::string split = name.substr(begin.size(), slash - begin.size());
+    const Metric& metric = FindMetric(name.substr(slash + 1));
+    if (!metric.headline || split.find('/') != std::string::npos) continue;
+    scores += " " + split + " " + ShownValue(metric, value.get<double>()) + metric.unit;
   }
   return scores;
 }
 
-// The last whole lines of metrics.jsonl with a loss and with scores, from its end.
+// Returns the last loss and the last scores that metrics.jsonl has, read from its end.
 std::string LastStep(const SweepJob& job) {
   std::ifstream file(run_files::In(job.run->folder, run_files::kMetrics), std::ios::binary | std::ios::ate);
   if (!file) return "";
@@ -90,7 +92,7 @@ std::string About(const SweepJob& job) {
   return text;
 }
 
-// "36 runs: 12 done, 2 running, 22 waiting"
+// Returns "36 runs: 12 done, 2 running, 22 waiting".
 std::string Counts(const std::vector<SweepJob>& jobs) {
   std::string text = std::to_string(jobs.size()) + " runs";
   const char* separator = ": ";
@@ -103,7 +105,8 @@ std::string Counts(const std::vector<SweepJob>& jobs) {
   return text;
 }
 
-// Which of too many runs are worth a row: those running, then those that failed, in the order of the sweep.
+// Returns the runs to show if there are more than rows: those running, then those that failed, in the order of the
+// sweep.
 std::vector<const SweepJob*> MostTelling(const std::vector<SweepJob>& jobs, size_t most) {
   std::vector<const SweepJob*> chosen;
   for (const State state : {State::kRunning, State::kFailed}) {
@@ -115,7 +118,7 @@ std::vector<const SweepJob*> MostTelling(const std::vector<SweepJob>& jobs, size
   return chosen;
 }
 
-// At most `rows`, and at least one.
+// Returns the lines of the table, at most `rows` and at least one.
 std::vector<std::string> Lines(const std::vector<SweepJob>& jobs, size_t rows) {
   std::vector<std::string> lines;
   if (jobs.size() <= rows) {
@@ -138,13 +141,13 @@ SweepBoard::SweepBoard(const std::vector<SweepJob>& jobs) : jobs_(jobs), termina
 
 void SweepBoard::Show() {
   if (!terminal_) return;
-  // The cursor stands below the table and needs a row; the last column is left alone, as some terminals wrap there.
+  // The cursor needs a row below the table; the last column is left empty, because some terminals wrap there.
   const TerminalSize size = SizeOfTerminal();
   const std::vector<std::string> lines = Lines(jobs_, size.rows - 1);
   std::string text = "\r";  // a typed ^C moves the cursor
   if (lines_ > 0) text += "\033[" + std::to_string(lines_) + "A";
   for (const std::string& line : lines) text += "\033[K" + Cut(line, size.columns - 1) + "\n";
-  std::cerr << text + "\033[J" << std::flush;  // at once, so that it does not flicker
+  std::cerr << text + "\033[J" << std::flush;  // in one write, so that it does not flicker
   lines_ = lines.size();
 }
 

@@ -1,4 +1,4 @@
-// The runs of a sweep and how they are going, on standard error.
+// Shows the runs of a sweep and how they are going, on standard error.
 #ifndef TRA_CLI_SWEEP_BOARD_H_
 #define TRA_CLI_SWEEP_BOARD_H_
 
@@ -19,20 +19,20 @@ struct SweepJob {
   int64_t steps = 0;
   State state = State::kWaiting;
   pid_t pid = 0;
-  int64_t log_begin = 0;  // in its log; earlier attempts stand before
+  int64_t log_begin = 0;  // where this attempt begins in its log
   std::string reason;     // why it failed
 };
 
 size_t Count(const std::vector<SweepJob>& jobs, SweepJob::State state);
 
-// On a terminal a table that is written over; elsewhere a line for each change.
+// Shows a table that is overwritten on a terminal, and one line per change elsewhere.
 class SweepBoard {
  public:
   explicit SweepBoard(const std::vector<SweepJob>& jobs);
 
   void Show();
   void Changed(const SweepJob& job) const;
-  void Finish() const;  // the reasons in full, which the table cuts
+  void Finish() const;  // prints the reasons in full, which the table cuts
 
  private:
   const std::vector<SweepJob>& jobs_;

@@ -1,4 +1,4 @@
-// tra table: results of many runs as the paper's tables.
+// tra table: prints results of many runs as the paper's tables.
 #include <CLI/App.hpp>
 #include <algorithm>
 #include <filesystem>
@@ -28,7 +28,7 @@ struct Request {
   bool paper = false, each_run = false;
 };
 
-// results.json of every run in or below a folder, and files as they are.
+// Reads results.json of every run in or below the given folders, and the given files.
 std::vector<RunResults> ReadAll(const std::vector<std::string>& paths) {
   std::vector<std::string> files;
   for (const std::string& given : paths) {
@@ -51,7 +51,7 @@ std::vector<RunResults> ReadAll(const std::vector<std::string>& paths) {
   return all;
 }
 
-// A misspelt name would print nothing and look like success.
+// Throws for an unknown table: a misspelt name would print nothing and look like success.
 void CheckNames(const std::vector<std::string>& tables) {
   std::vector<std::string> known;
   for (const TableSpec& each : PaperTables()) known.push_back(each.name);
@@ -83,7 +83,7 @@ void PrintTables(const Request& request) {
     const bool named = std::find(request.tables.begin(), request.tables.end(), spec.name) != request.tables.end();
     if (!request.tables.empty() && !named) continue;
     Table table = BuildTable(spec, runs, options);
-    // Unless asked for: the paper's tables that have results, and all results only where none of those has.
+    // By default, shows the paper's tables that have results, and all results only if none of those has any.
     const bool is_papers = &spec < specs.data() + PaperTables().size();
     const bool is_all = &spec == &specs.back();
     const bool wanted = named || (!table.columns.empty() && (is_papers || (is_all && tables.empty())));
@@ -97,29 +97,31 @@ void PrintTables(const Request& request) {
 }  // namespace
 
 void AddTable(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("table", "Results of runs as tables: mean and deviation over seeds");
+  CLI::App* command = app.add_subcommand("table", "Show results of runs as tables: mean and deviation over seeds");
   auto request = std::make_shared<Request>();
   command
       ->add_option("runs", request->runs, "folders of runs, sweeps (their folder or TOML file), or results.json files")
       ->required();
   std::string names;
   for (const TableSpec& each : PaperTables()) names += std::string(each.name) + ", ";
-  // One name each time, or it would take folders that follow for more names.
+  // Takes one name each time, or it would take the folders that follow for more names.
   command
       ->add_option("--table", request->tables,
                    names + "solved, all; may be repeated; by default the paper's that have results")
       ->allow_extra_args(false);
-  std::vector<std::string> formats;
-  for (const TableFormat& each : TableFormats()) formats.emplace_back(each.name);
-  command->add_option("--format", request->format, "md, latex, csv or json")
-      ->check(CLI::IsMember(formats))
+  std::string formats;
+  for (const TableFormat& each : TableFormats()) {
+    formats += (formats.empty() ? "" : "; ") + std::string(each.name) + ": " + each.summary;
+  }
+  command->add_option("--format", request->format, formats)
+      ->check(CLI::IsMember(NamesIn(TableFormats())))
       ->capture_default_str();
-  command->add_flag("--runs", request->each_run, "every run on a line of its own, as CSV, instead of tables");
-  command->add_flag("--paper", request->paper, "the paper's numbers under ours");
+  command->add_flag("--runs", request->each_run, "one line per run, as CSV, instead of tables");
+  command->add_flag("--paper", request->paper, "show the paper's numbers under ours");
   command->add_option("--out", request->out, "file to write; standard output by default");
   command->footer(
       "Example: tra table runs/small --paper\n"
-      "tra table FOLDER --table solved has a row for each setting of a sweep and counts the runs that solve their "
+      "tra table FOLDER --table solved has one row per setting of a sweep and counts the runs that solve their "
       "task.");
   command->callback([request] { PrintTables(*request); });
 }

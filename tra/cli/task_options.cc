@@ -28,15 +28,17 @@ GeneratedExamples TaskChoice::Examples() const {
 }
 
 void AddTaskOptions(CLI::App& command, TaskChoice& choice) {
-  command.add_option("task", choice.task, "one of tra list")->required();
+  command.add_option("task", choice.task, "one of the tasks in tra list")->required();
   command.add_option("--split", choice.split, "train, iid, or one of the task's others (tra list)")
       ->capture_default_str();
-  command.add_option("--seed", choice.seed, "of the examples")->check(CLI::NonNegativeNumber)->capture_default_str();
-  command.add_option("--lengths", choice.lengths, "instead of the split's: 51-100, or 300");
-  command.add_option("--symbols", choice.options.symbols, "how many there are to draw from, instead of the task's");
-  command.add_option("--pack", choice.options.pack, "fill sequences of so many symbols with examples (0: do not)")
+  command.add_option("--seed", choice.seed, "seed of the examples")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command.add_option("--offset", choice.options.offset, "put up to so many pads before a sequence")
+  command.add_option("--lengths", choice.lengths, "lengths instead of the split's: 51-100, or 300");
+  command.add_option("--symbols", choice.options.symbols, "number of symbols to draw from, instead of the task's");
+  command.add_option("--pack", choice.options.pack, "fill sequences of this many symbols with examples (0: do not)")
+      ->capture_default_str();
+  command.add_option("--offset", choice.options.offset, "put up to this many pads before a sequence")
       ->capture_default_str();
 }
 

@@ -1,4 +1,4 @@
-// The options by which commands choose examples.
+// Adds the options by which commands choose examples.
 #ifndef TRA_CLI_TASK_OPTIONS_H_
 #define TRA_CLI_TASK_OPTIONS_H_
 
@@ -16,11 +16,11 @@ struct TaskChoice {
   std::string lengths;  // "51-100" or "300"
   TaskOptions options;
 
-  // Throws std::invalid_argument.
+  // Makes the chosen examples. Throws std::invalid_argument for a bad choice.
   GeneratedExamples Examples() const;
 };
 
-// "51-100" or "300". Throws std::invalid_argument.
+// Parses "51-100" or "300". Throws std::invalid_argument for anything else.
 Range ParseLengths(const std::string& text);
 
 void AddTaskOptions(CLI::App& command, TaskChoice& choice);

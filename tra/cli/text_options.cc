@@ -13,7 +13,7 @@ void AddTokenizerOptions(CLI::App& command, TokenizerChoice& choice) {
   std::string names;
   for (const TokenizerKind& each : TokenizerKinds()) names += (names.empty() ? "" : ", ") + std::string(each.name);
   command.add_option("--tokenizer", choice.name, "one of " + names)->capture_default_str();
-  command.add_option("--files", choice.files, "folder with encoder.json and vocab.bpe, of gpt2 and bpe");
+  command.add_option("--files", choice.files, "folder with encoder.json and vocab.bpe, for gpt2 and bpe");
 }
 
 std::string CorpusChoice::CacheDirectory() const { return cache.empty() ? DefaultCacheDirectory() : cache; }
@@ -32,7 +32,8 @@ void AddCorpusOptions(CLI::App& command, CorpusChoice& choice) {
       ->required();
   AddTokenizerOptions(command, choice.tokenizer);
   command.add_option("--cache", choice.cache, "folder for tokenised texts; by default $TRA_CACHE, else ~/.cache/tra");
-  command.add_option("--threads", choice.threads, "to tokenise with; all cores by default")->check(CLI::Range(1, 4096));
+  command.add_option("--threads", choice.threads, "threads to tokenise with; all cores by default")
+      ->check(CLI::Range(1, 4096));
 }
 
 }  // namespace tra::cli

@@ -1,4 +1,4 @@
-// The options by which commands choose a tokenizer and a corpus.
+// Adds the options by which commands choose a tokenizer and a corpus.
 #ifndef TRA_CLI_TEXT_OPTIONS_H_
 #define TRA_CLI_TEXT_OPTIONS_H_
 
@@ -23,7 +23,7 @@ struct CorpusChoice {
   size_t threads = 0;
   TokenizerChoice tokenizer;
 
-  // Says on standard error what takes time.
+  // Opens the tokens of a split, and says on standard error what takes time.
   TokenFile Open(const std::string& split, const Tokenizer& with) const;
   std::string CacheDirectory() const;
 };

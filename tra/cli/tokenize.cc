@@ -1,4 +1,4 @@
-// tra tokenize: text to ids and back, in pipes.
+// tra tokenize: turns text into ids and back, in pipes.
 #include <CLI/App.hpp>
 #include <memory>
 #include <string>
@@ -42,7 +42,7 @@ void Tokenize(const Request& request) {
 
 void AddTokenize(CLI::App& app) {
   CLI::App* command =
-      app.add_subcommand("tokenize", "Text on standard input to a JSON array of ids on standard output");
+      app.add_subcommand("tokenize", "Turn text on standard input into a JSON array of ids on standard output");
   auto request = std::make_shared<Request>();
   AddTokenizerOptions(*command, request->tokenizer);
   command->add_flag("--decode", request->decode, "the other way round: ids to text");

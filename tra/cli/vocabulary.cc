@@ -15,7 +15,7 @@ class TextVocabulary : public Vocabulary {
   explicit TextVocabulary(std::unique_ptr<Tokenizer> tokenizer) : tokenizer_(std::move(tokenizer)) {}
 
   std::vector<int32_t> Read(const std::string& text) const override { return tokenizer_->Encode(text); }
-  // The end of a text is not a part of it.
+  // The token for the end of a text is not part of the text.
   std::string Word(int32_t token) const override { return token == End() ? "" : std::string(tokenizer_->Bytes(token)); }
   std::string Separator() const override { return ""; }
   std::optional<int32_t> End() const override { return tokenizer_->EndOfText(); }
@@ -55,7 +55,7 @@ class IdVocabulary : public Vocabulary {
 
 void CheckSize(const std::string& whose, int64_t size, const ModelConfig& config) {
   if (size == config.vocabulary) return;
-  throw std::invalid_argument(whose + " has " + std::to_string(size) + " tokens, but the model " +
+  throw std::invalid_argument(whose + " has " + std::to_string(size) + " tokens, but the model has " +
                               std::to_string(config.vocabulary) +
                               "; name the tokenizer it was trained with (--tokenizer, --files)");
 }

@@ -1,4 +1,4 @@
-// What a model's tokens are called: how prompts are read, and how what follows them is written.
+// Names a model's tokens: reads prompts, and writes what follows them.
 #ifndef TRA_CLI_VOCABULARY_H_
 #define TRA_CLI_VOCABULARY_H_
 
@@ -17,15 +17,16 @@ class Vocabulary {
  public:
   virtual ~Vocabulary() = default;
 
-  // Throws std::invalid_argument for what names no tokens.
+  // Turns text into tokens. Throws std::invalid_argument for text that names no tokens.
   virtual std::vector<int32_t> Read(const std::string& text) const = 0;
   virtual std::string Word(int32_t token) const = 0;
   virtual std::string Separator() const = 0;                           // between words
-  virtual std::optional<int32_t> End() const { return std::nullopt; }  // after it nothing more is to be said
+  virtual std::optional<int32_t> End() const { return std::nullopt; }  // the token that ends a sequence
 };
 
-// Of text where a tokenizer is chosen or the run has one, of a task's symbols, or of bare ids where a file is all there
-// is. A run's texts are not needed. Throws std::invalid_argument for a tokenizer that is not the model's.
+// Makes the vocabulary of a model: of text if a tokenizer is chosen or the run has one, of its task's symbols, or of
+// bare ids if there is only a file. Does not need the run's texts. Throws std::invalid_argument for a tokenizer that is
+// not the model's.
 std::unique_ptr<Vocabulary> MakeVocabulary(const LoadedModel& loaded, const TokenizerChoice& choice);
 
 }  // namespace tra::cli

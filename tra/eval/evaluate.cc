@@ -4,13 +4,15 @@
 #include <cmath>
 #include <utility>
 
+#include "tra/base/fields.h"
 #include "tra/eval/scores.h"
 #include "tra/text/windows.h"
 
 namespace tra {
 namespace {
 
-// Adds `values`, summed over the processes, to `sums`: the end of a round.
+// Ends a round: adds `values`, summed over the processes, to `sums`. Throws EvaluationStopped if any process asks to
+// stop.
 void EndRound(const EvaluateOptions& options, std::vector<double> values, std::vector<double>& sums) {
   values.push_back(options.stop && options.stop() ? 1 : 0);
   if (options.sum) options.sum(values);
@@ -19,15 +21,7 @@ void EndRound(const EvaluateOptions& options, std::vector<double> values, std::v
   for (size_t i = 0; i < sums.size(); ++i) sums[i] += values[i];
 }
 
-void AddRows(const std::string& split, const std::string& group, const ExampleScore& score,
-             std::vector<ResultRow>& rows) {
-  const auto examples = static_cast<int64_t>(score.examples), answers = static_cast<int64_t>(score.answers);
-  rows.push_back({split, group, 0, "em", score.exact / score.examples, examples});
-  rows.push_back({split, group, 0, "token_error", score.wrong / score.answers, answers});
-  rows.push_back({split, group, 0, "loss", score.loss / score.answers, answers});
-}
-
-// "300-300", "sparse 20-20": iid goes without saying.
+// Returns "300-300" for the split iid, and "sparse 20-20" for others.
 std::string LengthsName(const std::string& split, const Range& lengths) {
   const std::string name = std::to_string(lengths.low) + "-" + std::to_string(lengths.high);
   return split == "iid" ? name : split + " " + name;
@@ -42,27 +36,26 @@ std::vector<ResultRow> EvaluateTask(Decoder& model, const RunData& data, const R
     const GeneratedExamples examples = data.Eval(split, options.lengths);
     const std::string name = options.lengths ? LengthsName(split, *options.lengths) : split;
     if (options.progress) options.progress(name);
-    constexpr int64_t kRound = 256;  // examples of a process
+    constexpr int64_t kRound = 256;  // examples per process
     std::vector<double> sums;
     for (int64_t done = 0; done < count; done += kRound * options.shares) {
       const int64_t first = std::min(count, done + kRound * options.share), end = std::min(count, first + kRound);
       std::vector<double> values;
-      for (const ExampleScore& s : ScoreExamples(model, examples, static_cast<uint64_t>(first), end - first,
-                                                 groups.size(), config.eval.positions)) {
-        values.insert(values.end(), {s.examples, s.exact, s.answers, s.wrong, s.loss});
+      for (const ExampleScore& score : ScoreExamples(model, examples, static_cast<uint64_t>(first), end - first,
+                                                     groups.size(), config.eval.positions)) {
+        AppendFields(score, values);
       }
       EndRound(options, std::move(values), sums);
     }
     ExampleScore all;
-    std::vector<ExampleScore> scores(sums.size() / 5);
+    std::vector<ExampleScore> scores(sums.size() / CountFields<ExampleScore>());
     for (size_t i = 0; i < scores.size(); ++i) {
-      const double* s = sums.data() + 5 * i;
-      scores[i] = {s[0], s[1], s[2], s[3], s[4]};
-      all = {all.examples + s[0], all.exact + s[1], all.answers + s[2], all.wrong + s[3], all.loss + s[4]};
+      ReadFields(sums, i * CountFields<ExampleScore>(), scores[i]);
+      all += scores[i];
     }
-    AddRows(name, "", all, rows);
+    AddRows({name, "", 0}, all, rows);
     for (size_t i = 0; i < groups.size(); ++i) {
-      if (scores[i].examples > 0) AddRows(name, groups[i], scores[i], rows);
+      if (scores[i].examples > 0) AddRows({name, groups[i], 0}, scores[i], rows);
     }
   }
   return rows;
@@ -84,30 +77,28 @@ std::vector<ResultRow> EvaluateText(Decoder& model, const RunData& data, const R
     const int64_t stride = given > 0 ? std::min(given, window) : window;
     const int64_t all = EvalWindowCount(tokens.Size(), window, stride);
     const int64_t count = options.most > 0 ? std::min(all, options.most) : all;
-    const int64_t round = options.shares * std::max<int64_t>(1, config.eval.positions / window);  // a batch of each
+    const int64_t round = options.shares * std::max<int64_t>(1, config.eval.positions / window);  // one batch each
     std::vector<double> sums;
     for (int64_t done = 0; done < count; done += round) {
       const WindowRange range = {done + options.share, std::min(count, done + round), options.shares};
       const TextScore score = ScoreText(model, tokens, window, stride, range, config.eval.positions);
-      std::vector<double> values = {score.tokens, score.loss};
-      values.insert(values.end(), score.bucket_tokens.begin(), score.bucket_tokens.end());
-      values.insert(values.end(), score.bucket_loss.begin(), score.bucket_loss.end());
+      std::vector<double> values;
+      AppendFields(score.all, values);
+      for (const TokenScore& bucket : score.buckets) AppendFields(bucket, values);
       EndRound(options, std::move(values), sums);
     }
-    const size_t buckets = (sums.size() - 2) / 2;
-    const auto scored = static_cast<int64_t>(sums[0]);
-    rows.push_back({split, "", window, "ppl_token", std::exp(sums[1] / sums[0]), scored});
-    if (scored == tokens.Size() - 1) {
+    TokenScore total;
+    ReadFields(sums, 0, total);
+    AddRows({split, "", window}, total, rows);
+    if (static_cast<int64_t>(total.tokens) == tokens.Size() - 1) {
       const int64_t words = tokens.Info().words + tokens.Info().lines;
-      rows.push_back({split, "", window, "ppl_word", std::exp(sums[1] / static_cast<double>(words)), words});
+      rows.push_back({split, "", window, "ppl_word", std::exp(total.loss / static_cast<double>(words)), words});
     }
-    rows.push_back({split, "", window, "loss", sums[1] / sums[0], scored});
-    for (size_t i = 0; i < buckets; ++i) {
-      const double n = sums[2 + i];
-      if (n == 0) continue;
-      const double loss = sums[2 + buckets + i] / n;
-      rows.push_back({split, BucketName(i), window, "ppl_token", std::exp(loss), static_cast<int64_t>(n)});
-      rows.push_back({split, BucketName(i), window, "loss", loss, static_cast<int64_t>(n)});
+    for (size_t i = 0; (i + 2) * CountFields<TokenScore>() <= sums.size(); ++i) {
+      TokenScore bucket;
+      ReadFields(sums, (i + 1) * CountFields<TokenScore>(), bucket);
+      if (bucket.tokens == 0) continue;
+      AddRows({split, BucketName(i), window}, bucket, rows);
     }
   }
   return rows;

@@ -1,4 +1,4 @@
-// Scores of a model on the data of its run, as result rows.
+// Scores a model on the data of its run, and returns the scores as result rows.
 #ifndef TRA_EVAL_EVALUATE_H_
 #define TRA_EVAL_EVALUATE_H_
 
@@ -15,38 +15,38 @@
 namespace tra {
 
 struct EvaluateOptions {
-  // Examples of a split, or windows of a text; 0: those of eval.examples, and all of a text.
+  // Examples per split, or the most windows of a text; 0: eval.examples, or all of the text.
   int64_t most = 0;
-  // Tasks: instead of the configuration's.
+  // For tasks, instead of the configuration's.
   std::vector<std::string> splits;
-  std::optional<Range> lengths;  // the split's examples at these lengths, under their name ("400-400", "sparse 20-20")
-  // Text: likewise.
+  std::optional<Range> lengths;  // score examples of these lengths, in rows named "400-400" or "sparse 20-20"
+  // For text, instead of the configuration's.
   std::string text_split;
   std::vector<int64_t> windows;
   std::optional<int64_t> stride;
-  // Where several processes share the work: this one's number, theirs, and what adds values over all of them. They meet
-  // often, in rounds of a few batches, so that none waits long for another.
+  // For several processes that share the work: the number of this one, how many there are, and a function that sums
+  // values over all of them. They meet often, in rounds of a few batches, so that none waits long for another.
   int64_t share = 0, shares = 1;
   std::function<void(std::vector<double>&)> sum;
-  std::function<bool()> stop;  // asked after each round: true in any process ends it in all, with EvaluationStopped
-  std::function<void(const std::string&)> progress;  // told what is next
+  std::function<bool()> stop;  // asked after each round; true in any process makes all throw EvaluationStopped
+  std::function<void(const std::string&)> progress;  // told what is scored next
 };
 
 struct EvaluationStopped : std::exception {
   const char* what() const noexcept override { return "evaluation was stopped on request"; }
 };
 
-// Rows of tasks: em, token_error and loss (by answer), for all and by group. Rows of text, by window: ppl_token, loss
-// (by token) also by position in the window ("at 64-127"), and ppl_word if all of the text was scored. WikiText's own
-// count of words has one for the end of each line, and so has ours.
+// Returns the rows of all scores. For tasks: em, token_error and loss (per answer), for all examples and by group. For
+// text, by window: ppl_token and loss (per token), for all and by position in the window ("at 64-127"), and ppl_word if
+// all of the text was scored. Its number of words includes one for the end of each line, as WikiText counts them.
 std::vector<ResultRow> Evaluate(Decoder& model, const RunData& data, const RunConfig& config,
                                 const EvaluateOptions& options = {});
 
-// With what a table needs to know beside the rows.
+// Returns the rows together with what a table needs to know besides them.
 RunResults MakeResults(const RunConfig& config, const RunData& data, int64_t step, std::vector<ResultRow> rows,
                        const EvaluateOptions& options = {});
 
-// The exact match of the worst split: what train.target is about. Nothing where there is none.
+// Returns the exact match of the worst split, to which train.target refers; nothing if there is none.
 std::optional<double> WorstExactMatch(const std::vector<ResultRow>& rows);
 
 }  // namespace tra

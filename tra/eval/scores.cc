@@ -6,8 +6,8 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "tra/eval/part_tensors.h"
 #include "tra/model/evaluation_mode.h"
+#include "tra/tasks/part_tensors.h"
 #include "tra/text/windows.h"
 
 namespace tra {
@@ -20,15 +20,18 @@ void RequireFinite(double loss, const std::string& where) {
   }
 }
 
-// On the CPU, contiguous.
+// Returns the losses of a part, contiguous on the CPU.
 PositionLosses Losses(Decoder& model, BatchPart& part) {
-  constexpr uint64_t kSeed = 0;  // of labels, the same for all models
-  const PartTensors view = ViewPart(part, kSeed, model.Device());
-  const PositionLosses each = TokenLosses(model.Hidden(view.tokens, view.pass), model.Head(), view.targets);
+  constexpr uint64_t kSeed = 0;  // for labels, the same for all models
+  const PartTensors view = ViewPart(part, model.Device());
+  Pass pass;
+  pass.draws = {kSeed, view.sequence_ids};
+  pass.lengths = view.lengths;
+  const PositionLosses each = TokenLosses(model.Hidden(view.tokens, pass), model.Head(), view.targets);
   return {each.losses.cpu().contiguous(), each.correct.cpu().contiguous()};
 }
 
-// Positions 0, 1, 2..3, 4..7, ...
+// Returns the number of the bucket that a position is in: 0, 1, 2..3, 4..7, ...
 size_t BucketOf(int64_t position) {
   size_t bucket = 0;
   for (; position > 0; position >>= 1) ++bucket;
@@ -36,6 +39,31 @@ size_t BucketOf(int64_t position) {
 }
 
 }  // namespace
+
+ExampleScore& ExampleScore::operator+=(const ExampleScore& other) {
+  examples += other.examples;
+  exact += other.exact;
+  answers += other.answers;
+  wrong += other.wrong;
+  loss += other.loss;
+  return *this;
+}
+
+void AddRows(const RowPlace& place, const ExampleScore& score, std::vector<ResultRow>& rows) {
+  const auto add = [&](const char* metric, double sum, double n) {
+    rows.push_back({place.split, place.group, place.window, metric, sum / n, static_cast<int64_t>(n)});
+  };
+  add("em", score.exact, score.examples);
+  add("token_error", score.wrong, score.answers);
+  add("loss", score.loss, score.answers);
+}
+
+void AddRows(const RowPlace& place, const TokenScore& score, std::vector<ResultRow>& rows) {
+  const double loss = score.loss / score.tokens;
+  const auto n = static_cast<int64_t>(score.tokens);
+  rows.push_back({place.split, place.group, place.window, "ppl_token", std::exp(loss), n});
+  rows.push_back({place.split, place.group, place.window, "loss", loss, n});
+}
 
 std::vector<ExampleScore> ScoreExamples(Decoder& model, const ExampleSource& source, uint64_t first, int64_t count,
                                         size_t groups, int64_t positions) {
@@ -61,7 +89,7 @@ std::vector<ExampleScore> ScoreExamples(Decoder& model, const ExampleSource& sou
           wrong += right[at] ? 0 : 1;
           score.loss += loss[at];
         }
-        RequireFinite(score.loss, "example " + std::to_string(part.indices[static_cast<size_t>(row)]));
+        RequireFinite(score.loss, "example " + std::to_string(part.sequence_ids[static_cast<size_t>(row)]));
         ++score.examples;
         score.wrong += wrong;
         score.exact += wrong == 0 ? 1 : 0;
@@ -77,10 +105,9 @@ TextScore ScoreText(Decoder& model, const TokenFile& tokens, int64_t window, int
   const EvaluationMode evaluation(model);
   const int64_t most_rows = std::max<int64_t>(1, positions / window);
   TextScore score;
-  score.bucket_tokens.assign(BucketOf(window - 1) + 1, 0.0);
-  score.bucket_loss.assign(score.bucket_tokens.size(), 0.0);
+  score.buckets.resize(BucketOf(window - 1) + 1);
   for (int64_t next = range.first; next < range.end;) {
-    // Rows of one length: only the last window may be shorter.
+    // All rows must have the same length: only the last window may be shorter.
     BatchPart part;
     const int64_t first_token = GetEvalWindow(tokens.Size(), window, stride, next).begin;
     for (; next < range.end && part.rows < most_rows; next += range.every) {
@@ -88,7 +115,7 @@ TextScore ScoreText(Decoder& model, const TokenFile& tokens, int64_t window, int
       if (part.rows > 0 && each.length != part.columns) break;
       ++part.rows;
       part.columns = each.length;
-      part.indices.push_back(next);
+      part.sequence_ids.push_back(next);
       part.lengths.push_back(each.length);
       std::vector<int64_t> ids(static_cast<size_t>(each.length) + 1);
       tokens.Read(each.begin, each.length + 1, ids.data());
@@ -100,13 +127,12 @@ TextScore ScoreText(Decoder& model, const TokenFile& tokens, int64_t window, int
     const auto* loss = result.losses.data_ptr<double>();
     for (size_t at = 0; at < part.targets.size(); ++at) {
       if (part.targets[at] == kUnsupervised) continue;
-      const size_t bucket = BucketOf(static_cast<int64_t>(at) % part.columns);
-      ++score.tokens;
-      score.loss += loss[at];
-      ++score.bucket_tokens[bucket];
-      score.bucket_loss[bucket] += loss[at];
+      for (TokenScore* each : {&score.all, &score.buckets[BucketOf(static_cast<int64_t>(at) % part.columns)]}) {
+        ++each->tokens;
+        each->loss += loss[at];
+      }
     }
-    RequireFinite(score.loss, "token " + std::to_string(first_token));
+    RequireFinite(score.all.loss, "token " + std::to_string(first_token));
   }
   return score;
 }

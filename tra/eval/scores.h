@@ -1,4 +1,4 @@
-// What evaluation counts, before any mean is taken: sums that can be added over parts and processes.
+// Computes what evaluation counts, before any mean is taken: sums that can be added over parts and processes.
 #ifndef TRA_EVAL_SCORES_H_
 #define TRA_EVAL_SCORES_H_
 
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tra/model/decoder.h"
+#include "tra/report/results.h"
 #include "tra/tasks/example.h"
 #include "tra/text/token_file.h"
 
@@ -16,25 +17,41 @@ namespace tra {
 struct ExampleScore {
   double examples = 0, exact = 0;           // exact: every answer right, by argmax under teacher forcing
   double answers = 0, wrong = 0, loss = 0;  // loss: summed over answers
+
+  ExampleScore& operator+=(const ExampleScore& other);
 };
 
-// The loss is not finite: the weights are damaged, or training diverged.
+// Says what result rows are about.
+struct RowPlace {
+  std::string split, group;
+  int64_t window = 0;
+};
+// Appends the rows of a score.
+void AddRows(const RowPlace& place, const ExampleScore& score, std::vector<ResultRow>& rows);
+
+// Reports that the loss is not finite: the weights are damaged, or training diverged.
 struct NotFinite : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Of the examples first .. first + count - 1, by Example::group; at least `groups` of them. `positions` bounds what is
-// computed at once. Throws NotFinite.
+// Scores the examples first .. first + count - 1 and returns one score per Example::group, of which there are `groups`,
+// or one if that is 0. `positions` bounds what is computed at once. Throws NotFinite.
 std::vector<ExampleScore> ScoreExamples(Decoder& model, const ExampleSource& source, uint64_t first, int64_t count,
                                         size_t groups, int64_t positions);
 
-struct TextScore {
-  double tokens = 0, loss = 0;  // scored ones
-  // By position within the window: [0] is position 0, [k] positions 2^(k-1) .. 2^k - 1.
-  std::vector<double> bucket_tokens, bucket_loss;
+struct TokenScore {
+  double tokens = 0, loss = 0;  // loss: summed over the tokens that were scored
 };
 
-// Windows by their numbers: first, first + every, ... below end.
+struct TextScore {
+  TokenScore all;
+  // Scores by position within the window: [0] is position 0, [k] positions 2^(k-1) .. 2^k - 1.
+  std::vector<TokenScore> buckets;
+};
+
+void AddRows(const RowPlace& place, const TokenScore& score, std::vector<ResultRow>& rows);
+
+// Selects windows by number: first, first + every, ... below end.
 struct WindowRange {
   int64_t first, end, every = 1;
 };

@@ -17,7 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tra {
 namespace HWY_NAMESPACE {
 
-// Elements [begin, end), whole vectors of D; returns where they end.
+// Updates elements [begin, end) in whole vectors of D; returns the first element that is left over.
 template <bool kZeroGrad, class D>
 size_t UpdateVectors(D d, const AdamWArray<float>& array, const AdamWOptions& options, size_t begin, size_t end) {
   const auto set = [&](double x) HWY_ATTR { return hn::Set(d, static_cast<float>(x)); };

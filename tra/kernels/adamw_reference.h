@@ -1,4 +1,4 @@
-// What the kernel computes, as plain loops in float64.
+// Computes what the kernel computes, in plain float64 loops.
 #ifndef TRA_KERNELS_ADAMW_REFERENCE_H_
 #define TRA_KERNELS_ADAMW_REFERENCE_H_
 
@@ -8,7 +8,7 @@
 
 namespace tra {
 
-// For T = float and double.
+// Instantiated for T = float and double.
 template <typename T>
 void AdamWUpdateReference(const std::vector<AdamWArray<T>>& arrays, const AdamWOptions& options);
 

@@ -1,7 +1,7 @@
-// Tiled attention without LibTorch: forward, backward and decode, in fp32.
+// Computes tiled attention without LibTorch: forward, backward and decode, in fp32.
 //
-// One family serves several score rules. attention_reference.h has the forward and the backward as plain loops in
-// float64; docs/kernels.md explains the tiling, the early stop and its proof.
+// One family of kernels serves several score rules. attention_reference.h has the forward and the backward as plain
+// loops in float64; docs/kernels.md explains the tiling, the early stop and its proof.
 #ifndef TRA_KERNELS_ATTENTION_H_
 #define TRA_KERNELS_ATTENTION_H_
 
@@ -13,8 +13,8 @@
 
 namespace tra {
 
-// Rows of a [batch, head, row, channel] tensor. Strides count elements and may be anything (a transposed view, 0 for a
-// broadcast input); channels are adjacent.
+// Points to the rows of a [batch, head, row, channel] tensor. Strides count elements and may be anything (a transposed
+// view, 0 for a broadcast input); channels are adjacent.
 template <typename T>
 struct Rows {
   T* data = nullptr;
@@ -28,7 +28,8 @@ struct Rows {
   }
 };
 
-// The queries are the last `queries` of the `keys` positions: query i stands at position keys - queries + i.
+// Holds the sizes of a problem. The queries are the last `queries` of the `keys` positions, so that query i is at
+// position keys - queries + i.
 struct AttentionShape {
   size_t batch = 1;
   size_t heads = 1;
@@ -36,31 +37,39 @@ struct AttentionShape {
   size_t keys = 0;
   size_t width = 0;        // channels of q and k
   size_t value_width = 0;  // channels of v and out
-  size_t table = 0;        // kDistance: distances; kContextual: positions
+  size_t table = 0;        // length of the table of biases (kDistance) or of positions (kContextual)
 };
 
 constexpr size_t kMaxHeadWidth = 256;
-constexpr size_t kMaxTable = 256;  // positions of kContextual
+constexpr size_t kMaxTable = 256;  // for kContextual
 
-// What is added to s = q.k / sqrt(width), for the query at position i and the key at position j, and the rule's input
-// from which that is taken.
+// Says what a rule adds to s = q.k / sqrt(width), for the query at position i and the key at position j, and from which
+// input.
 enum class ScoreRule : uint8_t {
   kSoftmax,     // nothing
-  kThreshold,   // TRA: only keys with s > 0 stay, each decayed by the query's gate once per kept key in between;
+  kThreshold,   // TRA: the query's log gate times the number of kept keys in j..i, where only keys with s > 0 are kept;
                 // input: log gate, at most 0, [batch, head, query]
   kForget,      // FoT: the sum of log f over the positions j+1..i; input: log f, [batch, head, key]
   kDistance,    // REL: b[min(i - j, table - 1)]; input: b, [head, table]
-  kContextual,  // CoPE: z_i at p, where p = min(sum of sigmoid(s) over the keys j..i, table - 1) and z_i is taken to be
-                // linear between integers; input: z, [batch, head, query, table]
+  kContextual,  // CoPE: z_i at p, where p = min(sum of sigmoid(s) over the keys j..i, table - 1) and z_i is
+                // interpolated linearly between integers; input: z, [batch, head, query, table]
 };
 
 enum class DropoutOn : uint8_t {
   kNone,
-  kLogits,   // a dropped kept key gets logit 0, the other logits grow by 1 / (1 - p): the paper's listing
+  kLogits,   // a dropped kept key gets logit 0, the other logits grow by 1 / (1 - p), as in the paper's listing
   kWeights,  // a dropped key gets weight 0 after the softmax, the other weights grow by 1 / (1 - p)
 };
 
-// Twice this times max|v| bounds what the early stop changes: below half a unit in the last place of fp32.
+// Lists the names by which configurations and operators call these modes.
+struct DropoutMode {
+  const char* name;
+  DropoutOn value;
+};
+constexpr DropoutMode kDropoutModes[] = {
+    {"logits", DropoutOn::kLogits}, {"weights", DropoutOn::kWeights}, {"none", DropoutOn::kNone}};
+
+// The early stop changes the output by at most twice this times max|v|: below half a unit in the last place of fp32.
 constexpr float kDefaultStopEps = 0x1p-26f;
 constexpr float kStopNever = 0.0f;
 // Stops only where every later weight is exactly 0 in fp32, so that the result is bit for bit that of kStopNever.
@@ -71,8 +80,8 @@ struct AttentionOptions {
   bool qk_norm = true;  // RMS-normalise every q and k row, without gain
   float norm_eps = 1e-6f;
   DropoutOn dropout_on = DropoutOn::kNone;
-  float dropout_p = 0.0f;  // counted in steps of 2^-16
-  uint64_t seed = 0;       // of the dropout mask, a pure function of (seed, sequence id, head, query position, key)
+  float dropout_p = 0.0f;  // takes effect in steps of 2^-16
+  uint64_t seed = 0;       // seeds the dropout mask, a pure function of (seed, sequence id, head, query position, key)
   const int64_t* sequence_ids = nullptr;  // [batch], for dropout; null: 0, 1, 2, ...
   float stop_eps = kDefaultStopEps;
 };
@@ -81,7 +90,7 @@ template <typename T>
 struct ForwardArgs {
   AttentionShape shape;
   Rows<const T> q, k, v;
-  Rows<const T> rule_input;  // see ScoreRule: a row is a query, a key or (kDistance) a distance
+  Rows<const T> rule_input;  // see ScoreRule: one row per query, per key or (kDistance) per distance
   Rows<T> out;
   // For the backward, both [batch, head, query] contiguous; may be null when no gradient is wanted.
   T* log2_sum = nullptr;         // log2 of the sum of exp2(logit * log2 e); +inf where a row keeps nothing
@@ -95,20 +104,23 @@ struct BackwardArgs {
   Rows<const T> out, d_out;
   const T* log2_sum = nullptr;
   const int32_t* first_key = nullptr;
-  Rows<T> d_q, d_k, d_v, d_rule_input;  // overwritten, every element
+  Rows<T> d_q, d_k, d_v, d_rule_input;  // every element is overwritten
 };
 
-// Throws std::invalid_argument, naming the remedy, for what no kernel can compute. The functions below call it.
+// Throws std::invalid_argument, with the remedy in the message, for problems that the kernels cannot compute. The
+// functions below call it.
 void CheckProblem(const AttentionShape& shape, const AttentionOptions& options);
 
-// Computes out = attention(q, k, v), bit-equal over repeats and over the number of workers.
+// Computes out = attention(q, k, v), bit-equal over repeats and for any number of workers.
 void AttentionForward(const ForwardArgs<float>& args, const AttentionOptions& options, Parallel& parallel);
 
-// Visits the keys that AttentionForward visited, with the same scores to the last bit, hence with the same mask.
+// Computes the gradients. Visits the keys that AttentionForward visited and recomputes the same scores to the last bit,
+// hence the same mask.
 void AttentionBackward(const BackwardArgs<float>& args, const AttentionOptions& options, Parallel& parallel);
 
-// AttentionForward for few queries against a long cache: bound by memory, so each key is read once, values are read
-// only for kept keys, and keys are split over the workers when there are fewer heads than workers. No dropout.
+// Computes what AttentionForward does, for few queries against a long cache. Memory is the bottleneck there, so each
+// key is read once, values are read only for kept keys, and keys are split over the workers when there are fewer heads
+// than workers. Has no dropout.
 void AttentionDecode(const ForwardArgs<float>& args, const AttentionOptions& options, Parallel& parallel);
 
 }  // namespace tra

@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "tra/kernels/attention/rules.h"
+#include "tra/kernels/dropout_draws.h"
 #include "tra/kernels/log2.h"
-#include "tra/kernels/philox.h"
 
 namespace tra {
 namespace {
 
 using Vector = std::vector<double>;
 
-// x / sqrt(mean(x^2) + eps), or x without QK-norm.
+// Returns x / sqrt(mean(x^2) + eps), or x without QK-norm.
 template <typename T>
 Vector Normalise(const T* x, size_t width, const AttentionOptions& options) {
   Vector out(x, x + width);
@@ -46,10 +46,10 @@ double Dot(const Vector& a, const Vector& b) {
   return sum;
 }
 
-// One row of the attention matrix and how it came about, by key.
+// Holds one row of the attention matrix and the steps that led to it, by key.
 struct Row {
   std::vector<uint8_t> keep;
-  Vector count;  // of kept keys from here to the query, this one included
+  Vector count;  // kept keys from this one, included, to the query
   std::vector<uint8_t> dropped;
   Vector weight;  // after the softmax, before weight dropout
   double log2_sum;
@@ -57,7 +57,7 @@ struct Row {
   Vector position;  // kContextual: p, before it is limited to the table
 };
 
-constexpr double kStrongestForget = -16384 * kLn2;  // a gate of 0, as the kernels have it
+constexpr double kStrongestForget = -16384 * kLn2;  // replaces the log of a gate of 0, as in the kernels
 
 double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
@@ -67,8 +67,8 @@ struct Head {
   size_t batch, head;
   std::vector<Vector> q, k;          // normalised
   std::vector<Vector> raw_q, raw_k;  // as given
-  std::vector<Vector> input;  // the rule's input: of each query, each key, or (kDistance) the table as one vector
-  const uint8_t* keep;        // [query, key] or null
+  std::vector<Vector> input;         // the rule's input: one vector per query or key, or (kDistance) the table
+  const uint8_t* keep;               // [query, key] or null
 
   double KeepScale() const { return 1.0 / (1.0 - static_cast<double>(options.dropout_p)); }
 
@@ -89,7 +89,7 @@ struct Head {
     double largest = -std::numeric_limits<double>::infinity();
     for (size_t j = position + 1; j-- > 0;) {  // right to left
       const double s = Dot(q[i], k[j]) / std::sqrt(static_cast<double>(shape.width));
-      // Normalising changes no sign, but may round an exact 0 to something else: the rows as given decide.
+      // Normalising changes no sign, but may round an exact 0 to something else, so the rows as given decide.
       const bool passes = !(Dot(raw_q[i], raw_k[j]) <= 0) || std::isnan(s);
       const bool kept = !threshold || (keep != nullptr ? keep[i * shape.keys + j] != 0 : passes);
       if (!kept) continue;
@@ -134,15 +134,15 @@ struct Head {
 
   struct Between {
     size_t low, high;
-    double weight;  // of high
+    double weight;  // weight of `high`; `low` has 1 minus this
   };
   Between Interpolate(double position) const {
     const double last = static_cast<double>(shape.table - 1);
-    const double p = position < last ? position : last;  // NaN becomes an index too; s carries it on
+    const double p = position < last ? position : last;  // NaN becomes an index too; s still carries the NaN
     return {static_cast<size_t>(std::floor(p)), static_cast<size_t>(std::ceil(p)), p - std::floor(p)};
   }
 
-  // What multiplies v: the weights after weight dropout.
+  // Returns what multiplies v: the weight after weight dropout.
   double Mix(const Row& row, size_t j) const {
     if (options.dropout_on != DropoutOn::kWeights || options.dropout_p == 0) return row.weight[j];
     return row.dropped[j] ? 0 : row.weight[j] * KeepScale();
@@ -183,7 +183,7 @@ void ForwardHead(const ForwardArgs<T>& args, const Head& head, size_t b, size_t 
     const Row row = head.Attend(i);
     Vector out(shape.value_width);
     for (size_t j = 0; j < shape.keys; ++j) {
-      if (!row.keep[j]) continue;  // select, never multiply by zero
+      if (!row.keep[j]) continue;  // skipped, not multiplied by 0: v may be NaN
       for (size_t c = 0; c < shape.value_width; ++c) out[c] += head.Mix(row, j) * args.v(b, h, j)[c];
     }
     std::copy(out.begin(), out.end(), args.out(b, h, i));
@@ -197,7 +197,7 @@ template <typename T>
 void StoreInput(const BackwardArgs<T>& args, const std::vector<Vector>& d_input, ScoreRule rule, size_t b, size_t h) {
   for (size_t row = 0; row < d_input.size(); ++row) {
     for (size_t c = 0; c < d_input[row].size(); ++c) {
-      // The table is shared by the batch.
+      // The batch shares the table, so its gradients are added up.
       T& to = rule == ScoreRule::kDistance ? *args.d_rule_input(0, h, c) : args.d_rule_input(b, h, row)[c];
       to = static_cast<T>(d_input[row][c]) + (rule == ScoreRule::kDistance && b > 0 ? to : 0);
     }
@@ -233,7 +233,7 @@ void BackwardHead(const BackwardArgs<T>& args, const Head& head, size_t b, size_
     }
     Vector d_q(shape.width);
     const size_t position = shape.keys - shape.queries + i;
-    double d_behind = 0;  // kContextual: gradient of the positions of the keys up to this one
+    double d_behind = 0;  // kContextual: summed gradients of the positions of keys 0..j
     for (size_t j = 0; j < shape.keys; ++j) {
       if (!row.keep[j]) continue;
       double d_logit = row.weight[j] * (d_weight[j] - inner);

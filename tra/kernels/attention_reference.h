@@ -1,4 +1,4 @@
-// What the kernels compute, as plain loops in float64: the definition, and what every test compares against.
+// Computes what the kernels compute, in plain float64 loops: the definition, and what every test compares against.
 #ifndef TRA_KERNELS_ATTENTION_REFERENCE_H_
 #define TRA_KERNELS_ATTENTION_REFERENCE_H_
 
@@ -8,10 +8,10 @@
 
 namespace tra {
 
-// For T = float and double. Visits every key: stop_eps is ignored and first_key is 0.
+// Instantiated for T = float and double. Visits every key: stop_eps is ignored and first_key is 0.
 //
 // `keep`, [batch, head, query, key], overrides the threshold where it is not null: a score that rounds to the other
-// side of 0 shifts every count behind it, so tests compare under one mask, and the masks on their own.
+// side of 0 shifts every count behind it, so tests compare results under one mask, and compare the masks separately.
 template <typename T>
 void AttentionForwardReference(const ForwardArgs<T>& args, const AttentionOptions& options,
                                const uint8_t* keep = nullptr);

@@ -7,13 +7,14 @@
 
 namespace tra {
 
-// Elements [begin, end) of one of several arrays.
+// Names the elements [begin, end) of one of several arrays.
 struct Chunk {
   size_t array, begin, end;
 };
 
-// Cuts arrays, each with its length `n`, into tasks: fixed by the lengths alone, so that nothing depends on the number
-// of workers, and short enough for four arrays of floats to stay in the second-level cache.
+// Cuts arrays, each with its length `n`, into chunks, one per task. The cuts depend on the lengths alone, so that
+// results do not depend on the number of workers, and chunks are short enough for four arrays of floats to stay in the
+// second-level cache.
 template <typename Array>
 std::vector<Chunk> Chunks(const std::vector<Array>& arrays) {
   constexpr size_t kChunk = size_t{1} << 15;

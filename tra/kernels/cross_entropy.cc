@@ -1,5 +1,5 @@
-// Three passes over a row: the largest logit, the exponentials and their sum, and their division by it. A row of a
-// large vocabulary stays in the second-level cache in between.
+// Makes three passes over a row: the first finds the largest logit, the second computes the exponentials and their sum,
+// the third divides them by that sum. Even a row of a large vocabulary stays in the second-level cache in between.
 #include "tra/kernels/cross_entropy.h"
 
 #include <algorithm>
@@ -22,13 +22,13 @@ namespace HWY_NAMESPACE {
 
 struct Largest {
   float value;
-  bool finite;  // all of the row, not only the largest
+  bool finite;  // whether every logit of the row is finite
 };
 
 Largest FindLargest(const float* x, size_t n) {
   const DF df;
-  // What Max does with NaN differs between targets, so it is looked for apart: times 0, all that is finite adds up to
-  // 0.
+  // What Max does with NaN differs between targets, so NaN is looked for separately: the sum of all logits times 0 is 0
+  // only if all are finite.
   VF max = hn::Set(df, std::numeric_limits<float>::lowest());
   VF zero = hn::Zero(df);
   size_t i = 0;
@@ -45,7 +45,7 @@ Largest FindLargest(const float* x, size_t n) {
   return largest;
 }
 
-// Whether one of x[0, n) equals `value`.
+// Returns whether one of x[0, n) equals `value`.
 bool Contains(const float* x, size_t n, float value) {
   const DF df;
   const VF wanted = hn::Set(df, value);
@@ -56,14 +56,14 @@ bool Contains(const float* x, size_t n, float value) {
   return std::find(x + i, x + n, value) != x + n;
 }
 
-// The sum of exp(x - max), each of them stored to e if wanted; e may be x.
+// Returns the sum of exp(x - max). With kStore it also stores each exponential to e, which may be x.
 template <bool kStore>
 double SumExp(const float* x, size_t n, float max, float* e) {
   const DF df;
   const VF shift = hn::Set(df, max);
   const VF log2e = hn::Set(df, static_cast<float>(kLog2E));
   const auto exp = [&](VF v) HWY_ATTR { return Exp2(hn::Mul(hn::Sub(v, shift), log2e)); };
-  constexpr size_t kSumBlock = 256;  // added up in fp32, which over all of a vocabulary would lose digits
+  constexpr size_t kSumBlock = 256;  // elements per fp32 sum; one over a whole vocabulary would lose digits
   double sum = 0.0;
   const size_t whole = n / kLanes * kLanes;
   for (size_t begin = 0; begin < whole; begin += kSumBlock) {
@@ -103,7 +103,7 @@ void CrossEntropyRow(const CrossEntropyArgs<float>& args, size_t row) {
     if (gradient != nullptr) std::fill_n(gradient, n, std::numeric_limits<float>::quiet_NaN());
     return;
   }
-  const float of_target = x[target];  // before the gradient takes its place
+  const float of_target = x[target];  // read before the gradient overwrites it
   if (args.correct != nullptr) {
     args.correct[row] = of_target == largest.value && !Contains(x, target, largest.value) ? 1 : 0;
   }
@@ -140,7 +140,7 @@ void CheckTargets(const int64_t* targets, size_t rows, size_t classes) {
 void CrossEntropy(const CrossEntropyArgs<float>& args, Parallel& parallel) {
   CheckTargets(args.targets, args.rows, args.classes);
   if (args.rows == 0) return;
-  constexpr size_t kTaskLogits = size_t{1} << 15;  // enough to be worth handing out
+  constexpr size_t kTaskLogits = size_t{1} << 15;  // logits per task: enough to be worth handing out
   const size_t rows_per_task = std::max<size_t>(1, kTaskLogits / args.classes);
   parallel.Run((args.rows + rows_per_task - 1) / rows_per_task, [&](size_t task, size_t /*worker*/) {
     const size_t begin = task * rows_per_task;

@@ -1,6 +1,7 @@
-// Cross-entropy of rows of logits, with its gradient in place of them: no second array of the size of the logits.
+// Computes the cross-entropy of rows of logits. Its gradient may overwrite the logits, which saves a second array of
+// their size.
 //
-// Has a plain float64 twin with the same signature in cross_entropy_reference.h.
+// cross_entropy_reference.h computes the same in plain float64 loops.
 #ifndef TRA_KERNELS_CROSS_ENTROPY_H_
 #define TRA_KERNELS_CROSS_ENTROPY_H_
 
@@ -27,8 +28,9 @@ struct CrossEntropyArgs {
 // Throws std::invalid_argument for a target outside [0, classes).
 void CheckTargets(const int64_t* targets, size_t rows, size_t classes);
 
-// A row with a logit that is not finite has loss NaN and gradient NaN, and is not correct. Bit-equal over repeats and
-// over the number of workers. Throws std::invalid_argument for a target outside [0, classes).
+// Computes the losses, and `correct` and `gradient` unless they are null. A row with a logit that is not finite has
+// loss NaN and gradient NaN, and is not correct. Results are bit-equal over repeats and for any number of workers.
+// Throws std::invalid_argument for a target outside [0, classes).
 void CrossEntropy(const CrossEntropyArgs<float>& args, Parallel& parallel);
 
 }  // namespace tra

@@ -14,7 +14,7 @@ void CrossEntropyReference(const CrossEntropyArgs<T>& args) {
     const std::vector<double> x(args.logits + row * args.classes, args.logits + (row + 1) * args.classes);
     const auto target = static_cast<size_t>(args.targets[row]);
     const bool finite = std::all_of(x.begin(), x.end(), [](double each) { return std::isfinite(each); });
-    const auto largest = std::max_element(x.begin(), x.end());  // the first of them
+    const auto largest = std::max_element(x.begin(), x.end());  // the first of equal ones
     double sum = 0;
     for (const double each : x) sum += std::exp(each - *largest);
     constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();

@@ -1,4 +1,4 @@
-// The dropout mask of sequences of elements as factors to multiply with.
+// Computes the dropout mask of sequences as factors to multiply their elements by.
 #include "tra/kernels/dropout.h"
 
 #if defined(TRA_KERNELS_DROPOUT_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -17,18 +17,18 @@ HWY_BEFORE_NAMESPACE();
 namespace tra {
 namespace HWY_NAMESPACE {
 
-// One for each task: it keeps the factors of the block that the walk is in.
+// Computes the factors block by block and keeps those of the current block. Each task needs its own instance.
 class DropoutFactors {
  public:
-  // Of an array of so many elements.
+  // `elements` is the size of the whole array.
   DropoutFactors(const DropoutOptions& options, size_t elements)
       : options_(options),
         size_(elements / options.sequences),
         threshold_(DropoutThreshold(options.p)),
         keep_scale_(1.0f / (1.0f - options.p)) {}
 
-  // body(c, access, factors) covers 0..n-1 in pieces of at most a vector: factors belong to the elements first + c, ...
-  // of the array. Without dropout they are 1.
+  // Calls body(c, access, factors) for pieces of at most one vector that together cover 0..n-1; `factors` belong to the
+  // elements first + c, first + c + 1, ... of the array. Without dropout they are 1.
   template <typename Body>
   HWY_INLINE void ForEach(size_t first, size_t n, const Body& body) {
     const DF df;
@@ -61,12 +61,12 @@ class DropoutFactors {
     constexpr size_t kVectors = kDropoutLanes / kLanes;
     VU words[4][kVectors];
     for (size_t v = 0; v < kVectors; ++v) {
-      // Sixteen calls of a block never carry into the upper half of the counter.
+      // The sixteen calls of a block never carry into the upper half of the counter.
       const uint64_t call = uint64_t{block} * kDropoutLanes + v * kLanes;
       words[0][v] = hn::Iota(du, static_cast<uint32_t>(call));
       words[1][v] = hn::Set(du, static_cast<uint32_t>(call >> 32));
       words[2][v] = hn::Zero(du);
-      words[3][v] = hn::Set(du, 1u);
+      words[3][v] = hn::Set(du, FirstOf(Stream::kElementDropout));
     }
     PhiloxRounds(seed_, words);
     for (size_t w = 0; w < 4; ++w) {
@@ -79,14 +79,14 @@ class DropoutFactors {
     }
   }
 
-  // A partial vector at the end of the block is loaded whole.
+  // Has room past the block, because a partial vector at its end is loaded as a whole one.
   HWY_ALIGN float factors_[kDropoutBlock + kDropoutLanes] = {};
   const DropoutOptions options_;
-  const size_t size_;  // elements of a sequence
+  const size_t size_;  // elements per sequence
   const uint32_t threshold_;
   const float keep_scale_;
-  size_t row_ = ~size_t{0}, block_ = 0;  // whose factors are there
-  uint64_t seed_ = 0;                    // of the sequence
+  size_t row_ = ~size_t{0}, block_ = 0;  // the sequence and block that factors_ belongs to
+  uint64_t seed_ = 0;                    // seed of that sequence
 };
 
 }  // namespace HWY_NAMESPACE

@@ -1,5 +1,5 @@
-// Dropout of the elements of sequences. The mask is a pure function of the seed, the sequence's id and the
-// element's index in the sequence (philox.h), so that the backward makes it again and nothing stores it.
+// Drops elements of sequences. The mask is a pure function of the seed, the sequence's id and the element's index in
+// the sequence (dropout_draws.h), so that the backward recomputes it and nothing stores it.
 #ifndef TRA_KERNELS_DROPOUT_H_
 #define TRA_KERNELS_DROPOUT_H_
 
@@ -11,18 +11,19 @@
 namespace tra {
 
 struct DropoutOptions {
-  float p = 0.0f;  // in [0, 1), counted in steps of 2^-16
+  float p = 0.0f;  // in [0, 1), takes effect in steps of 2^-16
   uint64_t seed = 0;
-  // The array holds so many sequences of the same size, one after the other.
+  // The array consists of this many sequences of the same size, one after the other.
   size_t sequences = 1;
   const int64_t* sequence_ids = nullptr;  // [sequences]; null: 0, 1, 2, ...
 };
 
-// Throws std::invalid_argument unless p is in [0, 1) and `elements` are those of whole sequences.
+// Throws std::invalid_argument unless p is in [0, 1) and `elements` is a multiple of the number of sequences, which is
+// at least 1.
 void CheckDropout(const DropoutOptions& options, size_t elements);
 
-// out[i] = x[i] * (0 where element i is dropped, 1 / (1 - p) elsewhere). A dropped NaN stays NaN: none is swallowed.
-// The gradient is the same function of the gradient.
+// Sets out[i] = x[i] * (0 where element i is dropped, 1 / (1 - p) elsewhere). A dropped NaN stays NaN, so that dropout
+// hides none. The backward is the same function, applied to the gradient.
 void ApplyDropout(const float* x, size_t n, const DropoutOptions& options, float* out, Parallel& parallel);
 
 }  // namespace tra

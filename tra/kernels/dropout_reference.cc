@@ -1,6 +1,6 @@
 #include "tra/kernels/dropout_reference.h"
 
-#include "tra/kernels/philox.h"
+#include "tra/kernels/dropout_draws.h"
 
 namespace tra {
 

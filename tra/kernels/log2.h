@@ -1,5 +1,5 @@
-// The constants between natural logarithms and those of base 2, in which the kernels compute exponentials. A name that
-// ends in _log2 holds a logarithm of base 2.
+// Defines the constants that convert between natural logarithms and those of base 2, in which the kernels compute
+// exponentials. A variable whose name ends in _log2 holds a logarithm of base 2.
 #ifndef TRA_KERNELS_LOG2_H_
 #define TRA_KERNELS_LOG2_H_
 

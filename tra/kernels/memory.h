@@ -1,4 +1,4 @@
-// Sizes rounded to whole blocks, and aligned memory.
+// Rounds sizes to whole blocks and allocates aligned memory.
 #ifndef TRA_KERNELS_MEMORY_H_
 #define TRA_KERNELS_MEMORY_H_
 

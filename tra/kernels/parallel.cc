@@ -26,7 +26,7 @@ struct ThreadPool::State {
     try {
       for (size_t task = next.fetch_add(1); task < tasks; task = next.fetch_add(1)) (*body)(task, worker);
     } catch (...) {
-      next.store(tasks);  // the rest need not start
+      next.store(tasks);  // the remaining tasks need not start
       const std::lock_guard<std::mutex> lock(mutex);
       if (!error) error = std::current_exception();
     }

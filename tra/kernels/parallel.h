@@ -1,4 +1,5 @@
-// Who runs the tasks. Kernels are single-threaded; they hand independent tasks to a Parallel, which owns the threads.
+// Decides which threads run the tasks. Kernels start no threads; they hand independent tasks to a Parallel, which owns
+// the threads.
 #ifndef TRA_KERNELS_PARALLEL_H_
 #define TRA_KERNELS_PARALLEL_H_
 
@@ -15,11 +16,12 @@ class Parallel {
   virtual ~Parallel() = default;
   virtual size_t Workers() const = 0;
   // Calls body(task, worker) once for each task in [0, tasks), worker in [0, Workers()), and returns when all are done.
-  // Free workers take the next task, because pruned tiles make tasks uneven. The first exception is rethrown.
+  // A free worker takes the next task, because tasks that skip keys are shorter than others. The first exception is
+  // rethrown.
   virtual void Run(size_t tasks, const Body& body) = 0;
 };
 
-// The calling thread alone.
+// Runs all tasks on the calling thread.
 class Serial : public Parallel {
  public:
   size_t Workers() const override { return 1; }
@@ -28,10 +30,11 @@ class Serial : public Parallel {
   }
 };
 
-// The calling thread and workers - 1 threads of its own, for programs without LibTorch. One Run at a time.
+// Runs tasks on the calling thread and on workers - 1 threads that it starts, for programs without LibTorch. Only one
+// Run may be active at a time.
 class ThreadPool : public Parallel {
  public:
-  explicit ThreadPool(size_t workers);  // 0: one per core
+  explicit ThreadPool(size_t workers);  // 0 means one per core
   ~ThreadPool() override;
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;

@@ -1,5 +1,5 @@
-// Philox4x32-10 for a vector of counters; see philox.h.
-#include "tra/kernels/philox.h"
+// Computes Philox4x32-10 for a vector of counters; see tra/base/philox.h.
+#include "tra/kernels/dropout_draws.h"
 
 #if defined(TRA_KERNELS_PHILOX_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRA_KERNELS_PHILOX_INL_H_
@@ -14,7 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tra {
 namespace HWY_NAMESPACE {
 
-// High and low halves of a * b in every lane.
+// Computes the high and low halves of a * b in every lane.
 HWY_INLINE void WideMul(VU a, VU b, VU& high, VU& low) {
 #if HWY_TARGET == HWY_SCALAR
   const uint64_t product = uint64_t{hn::GetLane(a)} * hn::GetLane(b);
@@ -30,8 +30,8 @@ HWY_INLINE void WideMul(VU a, VU b, VU& high, VU& low) {
 #endif
 }
 
-// Philox of kVectors vectors of counters, in place: words[w] holds word w of each. Several at once hide the latency of
-// the multiplications, of which every round waits for the last.
+// Applies Philox to kVectors vectors of counters, in place: words[w] holds word w of each. Several vectors at once hide
+// the latency of the multiplications, because each round waits for the one before.
 template <size_t kVectors>
 HWY_INLINE void PhiloxRounds(uint64_t seed, VU (&words)[4][kVectors]) {
   const DU du;
@@ -54,8 +54,8 @@ HWY_INLINE void PhiloxRounds(uint64_t seed, VU (&words)[4][kVectors]) {
   }
 }
 
-// bits[r * kTile + lane] = DropoutBits(seed, head, position + lane, first_key + r) for r in [0, rows).
-// first_key is a multiple of kKeysPerPhilox; rows are rounded up to one.
+// Sets bits[r * kTile + lane] = DropoutBits(seed, head, position + lane, first_key + r) for r in [0, rows). first_key
+// must be a multiple of kKeysPerPhilox; rows is rounded up to one.
 inline HWY_NOINLINE void DropoutBitsTile(uint64_t seed, size_t head, size_t position, size_t first_key, size_t rows,
                                          uint32_t* HWY_RESTRICT bits) {
   const DU du;
@@ -65,7 +65,7 @@ inline HWY_NOINLINE void DropoutBitsTile(uint64_t seed, size_t head, size_t posi
       VU words[4][1] = {{positions},
                         {hn::Set(du, static_cast<uint32_t>((first_key + r) / kKeysPerPhilox))},
                         {hn::Set(du, static_cast<uint32_t>(head))},
-                        {hn::Zero(du)}};
+                        {hn::Set(du, FirstOf(Stream::kAttentionDropout))}};
       PhiloxRounds(seed, words);
       const VU half = hn::Set(du, 0xFFFFu);
       for (size_t w = 0; w < 4; ++w) {

@@ -1,4 +1,4 @@
-// Rows are independent but for the gradient of the gain, which is summed per chunk of rows and then over the chunks.
+// Rows are independent except for the gradient of the gain, which is summed per chunk of rows and then over the chunks.
 #include "tra/kernels/rms_norm.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tra {
 namespace HWY_NAMESPACE {
 
-// A task. Fixed, so that the order in which the gain's gradient is summed does not depend on who computes it.
+// The rows of a task. Fixed, so that the order in which the gain's gradient is summed does not depend on the workers.
 constexpr size_t kRowsPerChunk = 64;
 
 HWY_INLINE void ForwardRow(const RmsNormForwardArgs<float>& args, size_t row) {
@@ -59,7 +59,8 @@ void RunRmsNormForward(const RmsNormForwardArgs<float>& args, Parallel& parallel
   });
 }
 
-// Adds the row's part to d_gain, [width]. The formulas are derived in rms_norm_reference.cc.
+// Computes the row of d_x and adds the row's part to d_gain, [width]. The formulas are derived in
+// rms_norm_reference.cc.
 HWY_INLINE void BackwardRow(const RmsNormBackwardArgs<float>& args, size_t row, float* HWY_RESTRICT d_gain) {
   const DF df;
   const size_t width = args.shape.width;

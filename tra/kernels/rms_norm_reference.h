@@ -1,4 +1,4 @@
-// What the kernel computes, as plain loops in float64.
+// Computes what the kernel computes, in plain float64 loops.
 #ifndef TRA_KERNELS_RMS_NORM_REFERENCE_H_
 #define TRA_KERNELS_RMS_NORM_REFERENCE_H_
 

@@ -21,7 +21,7 @@ namespace HWY_NAMESPACE {
 
 constexpr size_t kPositionsPerTask = 32;
 
-// cosine and sine are [width / 2].
+// Rotates the pairs of one row; cosine and sine are [half].
 HWY_INLINE void RotateRow(const float* HWY_RESTRICT x, const float* HWY_RESTRICT cosine, const float* HWY_RESTRICT sine,
                           size_t half, float* HWY_RESTRICT out) {
   ForEachVector(half, [&](size_t c, const auto& access) HWY_ATTR {
@@ -32,12 +32,13 @@ HWY_INLINE void RotateRow(const float* HWY_RESTRICT x, const float* HWY_RESTRICT
   });
 }
 
-// table is [positions, 2, width / 2]: the cosines of a position, then its sines.
+// Rotates every row. `table` is [positions, 2, width / 2]: for each position its cosines, then its sines.
 void RunRotate(const RopeArgs<float>& args, const float* table, Parallel& parallel) {
   const RopeShape& shape = args.shape;
   const size_t half = shape.width / 2;
   const size_t blocks = DivideUp(shape.positions, kPositionsPerTask);
-  // The order of memory, where heads lie beside each other and where positions do.
+  // Rows are visited in the order of memory, in which either the heads of a position or the positions of a head are
+  // adjacent.
   const bool token_first = args.x.head_stride < args.x.row_stride;
   parallel.Run(shape.batch * blocks, [&](size_t task, size_t /*worker*/) HWY_ATTR {
     const size_t batch = task / blocks;

@@ -1,5 +1,5 @@
-// Rotary position embedding: channels c and c + width / 2 of a row are a pair, turned by position * theta^(-2c /
-// width).
+// Computes rotary position embeddings: channels c and c + width / 2 of a row are a pair, which is rotated by the angle
+// position * theta^(-2c / width).
 #ifndef TRA_KERNELS_ROPE_H_
 #define TRA_KERNELS_ROPE_H_
 
@@ -23,13 +23,13 @@ struct RopeArgs {
   RopeShape shape;
   Rows<const T> x;
   Rows<T> out;
-  int64_t first_position = 0;  // of every batch entry; row i stands at first_position + i
+  int64_t first_position = 0;  // position of row 0 in every batch entry; row i has first_position + i
   double theta = 10000.0;
-  bool backwards = false;  // turns by minus the angle: the inverse, and the gradient
+  bool backwards = false;  // rotates by minus the angle: this is the inverse, and also the gradient
 };
 
-// Angles are exact to float64; their sine and cosine are rounded to fp32. Bit-equal over repeats, over the number of
-// workers, and over how a sequence is cut into calls.
+// Rotates x into out. Angles are computed in float64; their sine and cosine are rounded to fp32. Results are bit-equal
+// over repeats, for any number of workers, and however a sequence is cut into calls.
 void Rotate(const RopeArgs<float>& args, Parallel& parallel);
 
 }  // namespace tra

@@ -1,4 +1,4 @@
-// Walking along a row of any width, one vector at a time.
+// Walks along a row of any width, one vector at a time.
 #if defined(TRA_KERNELS_ROW_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRA_KERNELS_ROW_INL_H_
 #undef TRA_KERNELS_ROW_INL_H_
@@ -15,13 +15,14 @@ HWY_BEFORE_NAMESPACE();
 namespace tra {
 namespace HWY_NAMESPACE {
 
-// How a step of the walk reads and writes: a whole vector,
+// Reads and writes a whole vector.
 struct WholeVector {
   HWY_INLINE VF Load(const float* from) const { return hn::LoadU(DF(), from); }
   HWY_INLINE void Store(VF v, float* to) const { hn::StoreU(v, DF(), to); }
 };
 
-// or the n lanes that are left, the others 0. Through a buffer: masked loads of some targets read past the end.
+// Reads and writes the n lanes that are left at the end of a row; the other lanes are read as 0. Goes through a buffer,
+// because masked loads of some targets read past the end.
 struct PartVector {
   size_t n;
 
@@ -37,7 +38,7 @@ struct PartVector {
   }
 };
 
-// body(c, access) for c = 0, kLanes, 2 kLanes, ... below width.
+// Calls body(c, access) for c = 0, kLanes, 2 kLanes, ... below width.
 template <typename Body>
 HWY_INLINE void ForEachVector(size_t width, const Body& body) {
   size_t c = 0;
@@ -45,7 +46,8 @@ HWY_INLINE void ForEachVector(size_t width, const Body& body) {
   if (c < width) body(c, PartVector{width - c});
 }
 
-// The sum of all lanes of all body(c, access). Four sums at once: shorter chains to wait for and to round along.
+// Returns the sum of all lanes of all body(c, access). Keeps four sums, because shorter chains of additions take less
+// time and lose less to rounding.
 template <typename Body>
 HWY_INLINE float SumOverVectors(size_t width, const Body& body) {
   const DF df;

@@ -1,4 +1,4 @@
-// The vector types of the kernels, and exp2.
+// Defines the vector types of the kernels, and exp2.
 #if defined(TRA_KERNELS_SIMD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRA_KERNELS_SIMD_INL_H_
 #undef TRA_KERNELS_SIMD_INL_H_
@@ -24,15 +24,15 @@ using VU = hn::Vec<DU>;
 using MF = hn::Mask<DF>;
 
 constexpr size_t kLanes = hn::MaxLanes(DF());
-// Queries stand in the lanes, three vectors of them to a tile: with four rows of the other matrix that makes 12
-// accumulators, and 3 + 1 more registers for the operands fill the 16 of AVX2.
+// Each lane holds a query, and a tile is three vectors of queries. With four rows of the other matrix that makes 12
+// accumulators; 3 + 1 more registers for the operands fill the 16 of AVX2.
 constexpr size_t kVecs = 3;
 constexpr size_t kTile = kVecs * kLanes;
-// Registers allow twice as many rows where there are 32.
+// Targets with 32 registers have room for twice as many rows.
 constexpr size_t kDotRows = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 8 : 4;
 
-// Returns 2^x for x in [-126, 127.5), relative error below 3e-7; NaN stays NaN.
-// A degree 5 minimax polynomial on [-1/2, 1/2]; Highway's own Exp spends twice the instructions on a wider range.
+// Returns 2^x for x in [-126, 127.5), with a relative error below 3e-7; NaN stays NaN. Uses a degree 5 minimax
+// polynomial on [-1/2, 1/2]; Highway's own Exp spends twice the instructions on a wider range.
 template <class D>
 HWY_INLINE hn::Vec<D> Exp2InRange(D d, hn::Vec<D> x) {
   // Adding 1.5 * 2^23 rounds x to an integer held in the low bits; 127 more makes it a biased exponent.
@@ -48,11 +48,12 @@ HWY_INLINE hn::Vec<D> Exp2InRange(D d, hn::Vec<D> x) {
   return hn::Mul(p, hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(hn::RebindToUnsigned<D>(), shifted))));
 }
 
-// Weights this much smaller than the largest are taken to be 0. Far below what fp32 can add to it, and far above where
-// products with values would become denormal, which is slow on many machines.
+// Weights this much smaller than the largest are set to 0. The limit is far below what can change an fp32 sum with it,
+// and far above the point where products with values would become denormal, which is slow on many machines.
 constexpr float kZeroBelowLog2 = -100.0f;
 
-// Selected, not clamped with Max: what Max does with NaN differs between targets.
+// Returns the lanes that Exp2 sets to 0. They are selected, not clamped with Max, because what Max does with NaN
+// differs between targets.
 template <class D>
 HWY_INLINE hn::Mask<D> Exp2IsZero(D d, hn::Vec<D> x) {
   return hn::Lt(x, hn::Set(d, kZeroBelowLog2));
@@ -65,7 +66,7 @@ HWY_INLINE hn::Vec<D> Exp2(D d, hn::Vec<D> x) {
 }
 HWY_INLINE VF Exp2(VF x) { return Exp2(DF(), x); }
 
-// Returns the same, and 0 in the lanes of `drop` whatever their x.
+// Returns Exp2(x), and 0 in the lanes of `drop` whatever their x.
 HWY_INLINE VF Exp2Unless(MF drop, VF x) {
   return hn::IfThenZeroElse(hn::Or(drop, Exp2IsZero(DF(), x)), Exp2InRange(DF(), x));
 }

@@ -1,4 +1,4 @@
-// Plain loops: this waits for memory, and any compiler makes vectors of sums that are apart in the source.
+// Uses plain loops: memory is the bottleneck, and any compiler vectorises sums that are separate in the source.
 #include "tra/kernels/sum_of_squares.h"
 
 #include "tra/kernels/chunks.h"

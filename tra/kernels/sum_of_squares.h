@@ -13,8 +13,8 @@ struct ConstArray {
   const float* data = nullptr;  // [n]
 };
 
-// In float64 and in a fixed order: the same bits for any number of workers and on any SIMD target. No finite element
-// overflows it; NaN and Inf reach the result.
+// Returns the sum of the squares of all elements, added in float64 and in a fixed order: the bits are the same for any
+// number of workers and on any SIMD target. Finite elements never overflow it; NaN and Inf reach the result.
 double SumOfSquares(const std::vector<ConstArray>& arrays, Parallel& parallel);
 
 }  // namespace tra

@@ -15,18 +15,18 @@ HWY_BEFORE_NAMESPACE();
 namespace tra {
 namespace HWY_NAMESPACE {
 
-// 1 / (1 + exp(-g)), exactly 0 for g below -69.3; NaN stays NaN.
+// Returns 1 / (1 + exp(-g)), exactly 0 for g below -69.3; NaN stays NaN.
 HWY_INLINE VF Sigmoid(VF g) {
   const DF df;
   const VF one = hn::Set(df, 1.0f);
-  const VF z = hn::Mul(g, hn::Set(df, -0x1.715476p+0f));  // log2(e)
-  // Exp2 flushes where exp(-g) is negligible; where it would overflow, the quotient is.
+  const VF z = hn::Mul(g, hn::Set(df, -0x1.715476p+0f));  // -log2(e)
+  // Exp2 returns 0 where exp(-g) is negligible; where exp(-g) would overflow, the quotient is negligible.
   const MF vanishes = hn::Gt(z, hn::Set(df, -kZeroBelowLog2));
   return hn::IfThenZeroElse(vanishes, hn::Div(one, hn::Add(one, Exp2(z))));
 }
 
-// Calls body(row, factors) on every row, in tasks of about 64 KB of output: long enough to hide the hand-over, short
-// enough to keep all workers busy. No element depends on its task.
+// Calls body(row, factors) on every row, in tasks of about 64 KB of output: long enough to hide the cost of starting
+// them, short enough to keep all workers busy. No result depends on how rows are split into tasks.
 template <typename Body>
 void ForEachRow(const SwiGluShape& shape, const DropoutOptions& options, Parallel& parallel, const Body& body) {
   const size_t rows_per_task = DivideUp(16384, std::max<size_t>(1, shape.width));

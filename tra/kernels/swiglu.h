@@ -1,8 +1,8 @@
-// SwiGLU and the dropout after it in one pass over memory.
+// Computes SwiGLU and the dropout after it in one pass over memory.
 //
 //   out = up * silu(gate) * dropout,  silu(g) = g / (1 + exp(-g))
 //
-// The dropout mask is that of ApplyDropout (dropout.h) on the output. All tensors are contiguous.
+// The dropout mask is the one that ApplyDropout (dropout.h) would apply to the output. All tensors are contiguous.
 #ifndef TRA_KERNELS_SWIGLU_H_
 #define TRA_KERNELS_SWIGLU_H_
 
@@ -35,7 +35,7 @@ struct SwiGluBackwardArgs {
   T* d_x = nullptr;          // [rows, 2 width], overwritten
 };
 
-// Bit-equal over repeats and over the number of workers.
+// Results are bit-equal over repeats and for any number of workers.
 void SwiGluForward(const SwiGluForwardArgs<float>& args, Parallel& parallel);
 void SwiGluBackward(const SwiGluBackwardArgs<float>& args, Parallel& parallel);
 

@@ -9,7 +9,7 @@ std::vector<int64_t> Targets() { return hwy::SupportedAndGeneratedTargets(); }
 
 std::string TargetName(int64_t target) { return hwy::TargetName(target); }
 
-// The best target is the lowest bit.
+// Targets() begins with the best target, which has the lowest bit.
 std::string ChosenTargetName() { return TargetName(Targets().front()); }
 
 void ForceTarget(int64_t target) { hwy::SetSupportedTargetsForTest(target); }

@@ -1,4 +1,4 @@
-// The SIMD instruction sets that the kernels were compiled for and this machine has.
+// Lists, and chooses from, the SIMD instruction sets that the kernels were compiled for and that this machine has.
 #ifndef TRA_KERNELS_TARGETS_H_
 #define TRA_KERNELS_TARGETS_H_
 

@@ -1,4 +1,4 @@
-// What decoding remembers of the positions so far.
+// Holds what decoding remembers of the positions so far.
 #ifndef TRA_MODEL_CACHE_H_
 #define TRA_MODEL_CACHE_H_
 
@@ -9,7 +9,7 @@
 
 namespace tra {
 
-// Rows of one layer: keys, values, and whatever else its variant keeps, each in a slot of its own.
+// Holds the rows of one layer: keys, values, and whatever else its variant keeps, each in its own slot.
 class LayerCache {
  public:
   explicit LayerCache(int64_t capacity) : capacity_(capacity) {}
@@ -29,20 +29,20 @@ class LayerCache {
 };
 
 struct Cache {
-  // For up to `capacity` positions.
+  // Makes an empty cache for up to `capacity` positions.
   Cache(int64_t layers, int64_t capacity);
-  // A copy would share the rows it goes on to write.
+  // Not copyable, because a copy would share the rows that both go on to write.
   Cache(const Cache&) = delete;
   Cache& operator=(const Cache&) = delete;
   Cache(Cache&&) = default;
   Cache& operator=(Cache&&) = default;
   ~Cache() = default;
-  // With rows of its own: for several continuations of one beginning.
+  // Returns a copy that has its own rows, for several continuations of one prompt.
   Cache Clone() const;
 
   int64_t capacity;
   int64_t length = 0;  // positions so far
-  at::Tensor labels;   // [B,capacity], where the variant draws them
+  at::Tensor labels;   // [B,capacity], for variants that draw labels
   std::vector<LayerCache> layers;
 };
 

@@ -16,34 +16,7 @@ void Require(bool holds, const std::string& what) {
   if (!holds) throw std::invalid_argument("model: " + what);
 }
 
-template <typename T>
-struct Name {
-  T value;
-  const char* name;
-};
-constexpr Name<Block> kBlocks[] = {{Block::kPrenorm, "prenorm"}, {Block::kNormedResidual, "normed-residual"}};
-constexpr Name<DropoutOn> kDropouts[] = {
-    {DropoutOn::kLogits, "logits"}, {DropoutOn::kWeights, "weights"}, {DropoutOn::kNone, "none"}};
-
-template <typename T, size_t kCount>
-std::string NameOf(const Name<T> (&names)[kCount], T value) {
-  for (const auto& each : names) {
-    if (each.value == value) return each.name;
-  }
-  return "";
-}
-
-template <typename T, size_t kCount>
-T ValueOf(const Name<T> (&names)[kCount], const std::string& name, const std::string& field) {
-  std::string known;
-  for (const auto& each : names) {
-    if (name == each.name) return each.value;
-    known += (known.empty() ? "'" : ", '") + std::string(each.name) + "'";
-  }
-  throw std::invalid_argument("model: " + field + " must be one of " + known + ", got '" + name + "'");
-}
-
-// nlohmann's own conversions would take 4.9 for 4 and true for 1.
+// Strict, because nlohmann's own conversions would read 4.9 as 4 and true as 1.
 void Read(const json& in, const std::string& name, int64_t& value) {
   Require(in.is_number_integer(), name + " must be an integer, got " + in.dump());
   Require(!in.is_number_unsigned() || in.get<uint64_t>() <= static_cast<uint64_t>(INT64_MAX),
@@ -57,6 +30,13 @@ void Read(const json& in, const std::string& name, double& value) {
 void Read(const json& in, const std::string& name, std::string& value) {
   Require(in.is_string(), name + " must be a string, got " + in.dump());
   value = in.get<std::string>();
+}
+
+template <typename Table>
+auto ReadChoice(const json& in, const std::string& name, const Table& table) {
+  std::string text;
+  Read(in, name, text);
+  return FindNamed("model " + name, text, table).value;
 }
 
 // Calls field(name, member) for every plain member.
@@ -77,26 +57,24 @@ void ForEachField(Config& config, const Field& field) {
   field("stop_eps", config.stop_eps);
 }
 
+ModelConfig Sized(const char* size, int64_t vocabulary) {
+  const ModelSize& found = FindNamed("model size", size, kModelSizes);
+  ModelConfig config;
+  config.vocabulary = vocabulary;
+  config.layers = found.layers;
+  config.heads = found.heads;
+  config.width = found.width;
+  return config;
+}
+
 }  // namespace
 
-ModelConfig ModelConfig::Mini(int64_t vocabulary) {
-  ModelConfig config;
-  config.vocabulary = vocabulary;
-  return config;
-}
-
-ModelConfig ModelConfig::Medium(int64_t vocabulary) {
-  ModelConfig config;
-  config.vocabulary = vocabulary;
-  config.layers = 8;
-  config.heads = 8;
-  config.width = 512;
-  return config;
-}
+ModelConfig ModelConfig::Mini(int64_t vocabulary) { return Sized("mini", vocabulary); }
+ModelConfig ModelConfig::Medium(int64_t vocabulary) { return Sized("medium", vocabulary); }
 
 void CheckConfig(const ModelConfig& config) {
   const auto text = [](auto n) { return std::to_string(n); };
-  FindVariant(config.attention);
+  const Variant& variant = FindVariant(config.attention);
   const auto positive = [&](const char* name, int64_t value) {
     Require(value >= 1, std::string(name) + " must be at least 1, got " + text(value));
   };
@@ -116,17 +94,12 @@ void CheckConfig(const ModelConfig& config) {
   probability("embedding_dropout", config.embedding_dropout);
   probability("attention_dropout", config.attention_dropout);
   probability("mlp_dropout", config.mlp_dropout);
-  Require(config.dropout_on != DropoutOn::kLogits || config.attention == "tra",
-          "dropout_on 'logits' is tra's; use 'weights' with " + config.attention);
-  const bool turns = config.attention == "rope" || config.attention == "diff";
-  Require(
-      !turns || config.HeadWidth() % 2 == 0,
-      config.attention + " turns pairs of channels, so heads must have an even width; got " + text(config.HeadWidth()));
-  Require(config.attention != "diff" || config.heads % 2 == 0,
-          "diff pairs its heads, so their number must be even; got " + text(config.heads));
-  Require(config.attention != "diff" || 2 * config.HeadWidth() <= static_cast<int64_t>(kMaxHeadWidth),
-          "diff doubles the width of values to " + text(2 * config.HeadWidth()) + ", at most " + text(kMaxHeadWidth) +
-              "; use more heads");
+  Require(config.dropout_on != DropoutOn::kLogits || variant.dropout_on == DropoutOn::kLogits,
+          "dropout_on 'logits' works only with tra; use 'weights' with " + config.attention);
+  if (variant.objection != nullptr) {
+    const std::string objection = variant.objection(config);
+    Require(objection.empty(), objection);
+  }
   Require(config.rope_theta > 0.0 && std::isfinite(config.rope_theta),
           "rope_theta must be positive, got " + text(config.rope_theta));
   Require(config.cope_positions >= 2 && config.cope_positions <= static_cast<int64_t>(kMaxTable),
@@ -139,7 +112,7 @@ json ToJson(const ModelConfig& config) {
   json out = json::object();
   ForEachField(config, [&](const char* name, const auto& value) { out[name] = value; });
   out["block"] = NameOf(kBlocks, config.block);
-  if (config.dropout_on) out["dropout_on"] = NameOf(kDropouts, *config.dropout_on);
+  if (config.dropout_on) out["dropout_on"] = NameOf(kDropoutModes, *config.dropout_on);
   if (config.qk_norm) out["qk_norm"] = *config.qk_norm;
   return out;
 }
@@ -152,15 +125,8 @@ ModelConfig ConfigFromJson(const json& in) {
     known.insert(name);
     if (in.contains(name)) Read(in.at(name), name, value);
   });
-  std::string text;
-  if (in.contains("block")) {
-    Read(in.at("block"), "block", text);
-    config.block = ValueOf(kBlocks, text, "block");
-  }
-  if (in.contains("dropout_on")) {
-    Read(in.at("dropout_on"), "dropout_on", text);
-    config.dropout_on = ValueOf(kDropouts, text, "dropout_on");
-  }
+  if (in.contains("block")) config.block = ReadChoice(in.at("block"), "block", kBlocks);
+  if (in.contains("dropout_on")) config.dropout_on = ReadChoice(in.at("dropout_on"), "dropout_on", kDropoutModes);
   if (in.contains("qk_norm")) {
     Require(in.at("qk_norm").is_boolean(), "qk_norm must be true or false, got " + in.at("qk_norm").dump());
     config.qk_norm = in.at("qk_norm").get<bool>();

@@ -12,7 +12,7 @@
 namespace tra {
 namespace {
 
-// Parts of a model that draw, as Draws::Of counts them; layers follow.
+// Numbers the parts of a model that draw at random, for Draws::Of; the layers come after these.
 enum Site : uint64_t { kEmbeddingSite, kLabelSite, kFirstLayerSite };
 
 const ModelConfig& Checked(const ModelConfig& config) {
@@ -27,10 +27,10 @@ void CheckLengths(const Pass& pass, const at::Tensor& tokens) {
                         lengths.size(0) == tokens.size(0),
                     "model: lengths must be int64 [", tokens.size(0), "] on the CPU, got ", lengths.scalar_type(), " ",
                     lengths.sizes(), " on ", lengths.device());
-  TORCH_CHECK_VALUE(pass.cache == nullptr, "model: a cache has no padding; pass it no lengths");
+  TORCH_CHECK_VALUE(pass.cache == nullptr, "model: with a cache there is no padding; pass no lengths");
 }
 
-// Linear(E, 4E), SwiGLU, Linear(2E, E).
+// Computes Linear(E, 4E), SwiGLU, Linear(2E, E).
 class Mlp : public torch::nn::Module {
  public:
   Mlp(const ModelConfig& config, Init& init)
@@ -90,7 +90,8 @@ at::Tensor Decoder::Embed(const at::Tensor& tokens, const Pass& pass) {
       break;
     case Positions::kLabel: {
       const Draws draws = pass.draws.Of(kLabelSite);
-      // The labels of a sequence are spread over its whole length, so a cache draws them for all it may come to hold.
+      // The labels of a sequence are spread over its whole length, so with a cache they are drawn for its whole
+      // capacity.
       if (pass.cache == nullptr) {
         const at::Tensor lengths =
             pass.lengths.defined() ? pass.lengths : at::full({tokens.size(0)}, length, at::kLong);
@@ -103,8 +104,8 @@ at::Tensor Decoder::Embed(const at::Tensor& tokens, const Pass& pass) {
         labels = DrawLabels(draws, at::full({tokens.size(0)}, capacity, at::kLong), capacity, config.max_length)
                      .to(x.device());
       }
-      TORCH_CHECK(first + length <= labels.size(1), "cache: it holds ", labels.size(1), " positions, ", first + length,
-                  " needed; make it larger");
+      TORCH_CHECK_VALUE(first + length <= labels.size(1), "cache: it holds ", labels.size(1), " positions, ",
+                        first + length, " needed; make it larger");
       x = x + at::embedding(positions_, labels.narrow(1, first, length));
       break;
     }
@@ -123,14 +124,16 @@ at::Tensor Decoder::Hidden(const at::Tensor& tokens, const Pass& pass_in) {
   TORCH_CHECK(pass.cache == nullptr || !c10::GradMode::is_enabled(),
               "model: a cache is for inference and keeps no gradients: use NoGradGuard");
   TORCH_CHECK(pass.cache == nullptr || !is_training(), "model: a cache is for inference, without dropout: call eval()");
-  TORCH_CHECK(pass.cache == nullptr || pass.cache->layers.size() == layers_.size(),
-              "model: the cache is of a model with another number of layers than ", layers_.size(), "; use NewCache()");
+  TORCH_CHECK_VALUE(pass.cache == nullptr || pass.cache->layers.size() == layers_.size(),
+                    "model: the cache is of a model with another number of layers than ", layers_.size(),
+                    "; use NewCache()");
   const int64_t first = pass.cache == nullptr ? 0 : pass.cache->length;
   const bool prenorm = config.block == Block::kPrenorm;
   at::Tensor residual = Embed(tokens, pass);                     // [B,T,E]
   at::Tensor x = RmsNorm(residual, layers_[0]->attention_norm);  // [B,T,E], what the next part reads
   if (!prenorm) residual = x;
-  // The sum and the norm that follows it are one pass over memory; in the notebook's wiring the norm is the stream.
+  // Computes the sum and the norm that follows it in one pass over memory. In the notebook's wiring the stream goes on
+  // with the norm.
   const auto add = [&](const at::Tensor& y, const at::Tensor& gain) {
     at::Tensor sum;
     std::tie(sum, x) = AddRmsNorm(residual, y, gain);

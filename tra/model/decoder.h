@@ -1,4 +1,5 @@
-// The decoder all variants share: token embedding, blocks of (RMSNorm, attention, RMSNorm, SwiGLU), RMSNorm, head.
+// Implements the decoder that all variants share: token embedding, blocks of (RMSNorm, attention, RMSNorm, SwiGLU),
+// RMSNorm, head.
 #ifndef TRA_MODEL_DECODER_H_
 #define TRA_MODEL_DECODER_H_
 
@@ -13,29 +14,30 @@
 
 namespace tra {
 
-// What one call of a model draws its randomness from, and what it continues.
+// Says what one call of a model draws its randomness from, and what it continues.
 struct Pass {
-  // Of dropout (in training) and of labels (always, where the variant has them), together with the ids of the
-  // batch's sequences: what is drawn for a sequence does not depend on how sequences are batched or shared out.
+  // For dropout (in training) and for labels (always, if the variant has them). They include the ids of the batch's
+  // sequences, so that what is drawn for a sequence does not depend on how sequences are batched or distributed.
   Draws draws;
-  at::Tensor lengths = {};  // int64 [B] without the padding on the right, over which labels spread; undefined: all of T
-  Cache* cache = nullptr;   // what came before; no gradients then
+  at::Tensor lengths = {};  // int64 [B], without the padding on the right: labels spread over these; undefined: T
+  Cache* cache = nullptr;   // the positions before; works only without gradients
 };
 
 class Decoder : public torch::nn::Module {
  public:
-  // Weights are drawn from the seed, the same on every device. Throws std::invalid_argument for a configuration that
-  // makes no model.
+  // Draws the weights from the seed, the same on every device. Throws std::invalid_argument for a configuration that is
+  // not valid.
   Decoder(const ModelConfig& config, uint64_t seed, at::Device device = at::kCPU);
 
   // tokens int64 [B,T] -> [B,T,E], ready for the head.
   at::Tensor Hidden(const at::Tensor& tokens, const Pass& pass = {});
   // tokens int64 [B,T] -> [B,T,V].
   at::Tensor Logits(const at::Tensor& tokens, const Pass& pass = {});
-  // Summed over the positions whose target (int64 [B,T]) is not negative; logits of the others are never computed.
+  // Returns the loss summed over the positions whose target (int64 [B,T]) is not negative; the logits of the others are
+  // never computed.
   CrossEntropySum Loss(const at::Tensor& tokens, const at::Tensor& targets, const Pass& pass = {});
 
-  // For inference: needs eval() and no gradients.
+  // Makes a cache for inference, which needs eval() and no gradients.
   Cache NewCache(int64_t capacity) const { return Cache(config.layers, capacity); }
   const at::Tensor& Head() const { return head_; }  // [V,E]
   at::Device Device() const { return head_.device(); }

@@ -5,7 +5,7 @@
 
 namespace tra {
 
-// Without dropout, for a while: restores the mode on the way out, errors included.
+// Turns dropout off while it lives. The destructor restores the model's mode, also after an error.
 class EvaluationMode {
  public:
   explicit EvaluationMode(Decoder& model) : model_(model), was_training_(model.is_training()) { model_.eval(); }

@@ -8,18 +8,17 @@
 #include <stdexcept>
 #include <string>
 
-#include "tra/kernels/philox.h"
+#include "tra/base/philox.h"
 #include "tra/model/evaluation_mode.h"
 
 namespace tra {
 namespace {
 
-// In [0, 1).
+// Draws uniformly from [0, 1).
 double Uniform(uint64_t seed, uint64_t sequence, uint64_t position) {
-  constexpr uint32_t kSampling = 4;  // keeps these draws apart from others under the same seed
-  const auto words = Philox({static_cast<uint32_t>(position), static_cast<uint32_t>(sequence),
-                             static_cast<uint32_t>(sequence >> 32), kSampling},
-                            {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
+  const auto words = DrawWords(
+      seed, Stream::kSampling,
+      {static_cast<uint32_t>(position), static_cast<uint32_t>(sequence), static_cast<uint32_t>(sequence >> 32)});
   return static_cast<double>((static_cast<uint64_t>(words[0]) << 21) ^ (words[1] >> 11)) * 0x1p-53;
 }
 
@@ -54,7 +53,7 @@ int64_t SampleToken(const float* logits, size_t vocabulary, const Sampling& samp
   }
   if (sampling.temperature == 0.0 || sampling.top_k == 1) return static_cast<int64_t>(best);
 
-  // Most likely first, the first of equals first.
+  // Most likely first; among equals, the lower id first.
   std::vector<size_t> order(vocabulary);
   std::iota(order.begin(), order.end(), size_t{0});
   const size_t count = sampling.top_k > 0 ? std::min(vocabulary, static_cast<size_t>(sampling.top_k)) : vocabulary;
@@ -66,7 +65,7 @@ int64_t SampleToken(const float* logits, size_t vocabulary, const Sampling& samp
     weight[i] = std::exp((static_cast<double>(logits[order[i]]) - logits[best]) / sampling.temperature);
     total += weight[i];
   }
-  // The token that reaches top_p belongs to the set: it is never empty.
+  // The token that reaches top_p belongs to the set, so it is never empty.
   double mass = 0.0;
   size_t kept = 0;
   while (kept < count && mass < sampling.top_p * total) mass += weight[kept++];
@@ -92,7 +91,7 @@ at::Tensor Generate(Decoder& model, const at::Tensor& prompt, const GenerateOpti
   Cache cache = model.NewCache(length + options.new_tokens);
   std::vector<bool> ended(static_cast<size_t>(batch), false);
   const Draws draws(options.sampling.seed, at::arange(options.first_sequence, options.first_sequence + batch));
-  at::Tensor next = prompt;  // on the CPU from the first one drawn
+  at::Tensor next = prompt;  // on the CPU once a token has been drawn
   for (int64_t at = length; at < length + options.new_tokens; ++at) {
     Pass pass;
     pass.draws = draws;

@@ -1,4 +1,4 @@
-// Initial weights from an explicit generator.
+// Draws initial weights from an explicit generator.
 #ifndef TRA_MODEL_INIT_H_
 #define TRA_MODEL_INIT_H_
 
@@ -9,7 +9,7 @@
 
 namespace tra {
 
-// Draws on the CPU: weights are the same wherever they then live.
+// Draws on the CPU, so that weights are the same on every device.
 class Init {
  public:
   explicit Init(uint64_t seed, at::Device device = at::kCPU);
@@ -24,7 +24,7 @@ class Init {
   at::Device device_;
 };
 
-// In place of what a parameter was made with.
+// Replaces the values of a parameter.
 void Overwrite(const at::Tensor& parameter, const at::Tensor& values);
 
 }  // namespace tra

@@ -2,7 +2,7 @@
 
 #include <ATen/ATen.h>
 
-#include "tra/kernels/philox.h"
+#include "tra/base/philox.h"
 #include "tra/ops/saved_draws.h"
 
 namespace tra {
@@ -11,7 +11,6 @@ at::Tensor DrawLabels(const Draws& draws, const at::Tensor& lengths, int64_t col
   const int64_t rows = lengths.size(0);
   const int64_t* sequence_ids = SequenceIds("label", draws, rows);
   at::Tensor labels = at::zeros({rows, columns}, at::kLong);
-  constexpr uint32_t kLabels = 3;  // keeps these draws apart from others under the same seed
   const auto length_of = lengths.accessor<int64_t, 1>();
   for (int64_t row = 0; row < rows; ++row) {
     const int64_t length = length_of[row];
@@ -23,11 +22,10 @@ at::Tensor DrawLabels(const Draws& draws, const at::Tensor& lengths, int64_t col
     int64_t* to = labels.data_ptr<int64_t>() + row * columns;
     std::array<uint32_t, 4> words{};
     int64_t wanted = length;
-    // Each candidate is taken with the probability that a random subset of the rest has it.
+    // Takes each candidate with the probability that a random subset of the remaining range contains it.
     for (int64_t label = 0; wanted > 0; ++label) {
       if (label % 4 == 0) {
-        words = Philox({static_cast<uint32_t>(label / 4), 0, 0, kLabels},
-                       {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
+        words = DrawWords(seed, Stream::kLabels, {static_cast<uint32_t>(label / 4), 0, 0});
       }
       const auto left = static_cast<uint64_t>(range - label);
       if (static_cast<int64_t>((words[static_cast<size_t>(label % 4)] * left) >> 32) >= wanted) continue;

@@ -30,7 +30,7 @@ constexpr uint64_t kLengthBytes = 8;
 // Copies `size` bytes from `offset` on; called only with ranges inside the file.
 using Source = std::function<void(uint64_t offset, void* to, size_t size)>;
 
-// Any other byte in a bool is undefined behaviour wherever it is used.
+// Throws for a bool that is neither 0 nor 1, which would be undefined behaviour wherever it is used.
 void CheckBools(const at::Tensor& tensor, const std::string& tensor_name, const std::string& file) {
   if (tensor.scalar_type() != at::kBool) return;
   const auto* bytes = static_cast<const uint8_t*>(tensor.data_ptr());
@@ -71,7 +71,7 @@ SafetensorsFile Read(const Source& source, uint64_t size, const std::string& nam
   return result;
 }
 
-// Reads, rather than maps: a file that shrinks under a mapping kills the process.
+// Reads a file instead of mapping it, because a mapped file that shrinks kills the process.
 class InputFile {
  public:
   explicit InputFile(const std::string& path) : path_(path), fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
@@ -137,7 +137,7 @@ void WriteSafetensors(const std::string& path, const std::map<std::string, at::T
   SafetensorsHeader header;
   header.metadata = metadata;
   for (const auto& [name, tensor] : tensors) header.tensors.push_back(Describe(name, tensor, path));
-  // The map is sorted by name already.
+  // The map is already sorted by name.
   std::stable_sort(header.tensors.begin(), header.tensors.end(), [](const TensorEntry& a, const TensorEntry& b) {
     return c10::elementSize(a.dtype) > c10::elementSize(b.dtype);
   });
@@ -148,7 +148,7 @@ void WriteSafetensors(const std::string& path, const std::map<std::string, at::T
     file.Write(&length, kLengthBytes);
     file.Write(json.data(), json.size());
     for (const TensorEntry& entry : header.tensors) {
-      // One copy at a time, and none of what is contiguous on the CPU already.
+      // Copies one tensor at a time, and none that is already contiguous on the CPU.
       const at::Tensor tensor = tensors.at(entry.name).detach().to(at::kCPU).contiguous().resolve_neg();
       CheckBools(tensor, entry.name, path);
       file.Write(tensor.data_ptr(), entry.end - entry.begin);

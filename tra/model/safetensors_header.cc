@@ -34,7 +34,7 @@ std::string DtypeNames() {
   return all;
 }
 
-// Takes the events of the JSON parser, which keeps no recursion: nesting that the format does not have ends the parse
+// Receives the events of the JSON parser, which does not recurse: nesting that the format does not have ends the parse
 // where it begins. A document tree would hide duplicate names.
 class HeaderReader {
  public:
@@ -129,16 +129,16 @@ class HeaderReader {
     numbers_.push_back(value);
     return true;
   }
-  // Reached for numbers with a minus sign only.
+  // Called only for numbers with a minus sign.
   bool number_integer(int64_t) { return Unexpected("a negative number"); }
-  // Also for integers beyond 64 bits.
+  // Called also for integers beyond 64 bits.
   bool number_float(double, const std::string&) { return Unexpected("a number that is fractional or too large"); }
   bool boolean(bool) { return Unexpected("true or false"); }
   bool null() { return Unexpected("null"); }
   bool binary(Json::binary_t&) { return Unexpected("binary data"); }
 
   bool parse_error(size_t position, const std::string&, const Json::exception&) {
-    // Not the parser's own message: it would repeat the last token, which can be as long as the header.
+    // Does not pass on the parser's own message, which repeats the last token, and that can be as long as the header.
     Fail("header is not JSON in UTF-8 (at its byte " + std::to_string(position) + ")");
   }
 
@@ -150,7 +150,7 @@ class HeaderReader {
     throw SafetensorsError(AboutTensor(file_, name_) + what + kExportAgain);
   }
 
-  // Returns bool for the callers' sake only.
+  // Declared to return bool only so that callers can return its result.
   [[noreturn]] bool Unexpected(const std::string& what) const {
     switch (level_) {
       case Level::kOutside:
@@ -175,8 +175,8 @@ class HeaderReader {
   std::vector<uint64_t> numbers_;
 };
 
-// Bytes of a shape; false if they, or any stride, do not fit 63 bits. A size of 0 excuses no other size: strides are
-// products of the rest.
+// Computes the bytes of a tensor. Returns false if they, or any stride, do not fit into 63 bits. A size of 0 does not
+// excuse the other sizes, because strides are products of the rest.
 bool SizeOf(const TensorEntry& entry, uint64_t& bytes) {
   uint64_t product = c10::elementSize(entry.dtype);
   bool empty = false;
@@ -230,7 +230,7 @@ void CheckCover(const std::vector<TensorEntry>& sorted, uint64_t data_size, cons
 }  // namespace
 
 SafetensorsHeader ParseSafetensorsHeader(const char* json, size_t size, uint64_t data_size, const std::string& file) {
-  // The parser would skip a byte order mark, and take a NUL for the end.
+  // The parser would skip a byte order mark, and take a NUL as the end.
   if (size == 0 || json[0] != '{' || std::memchr(json, 0, size) != nullptr) {
     throw SafetensorsError(file + ": header is not a JSON object" + kExportAgain);
   }

@@ -1,4 +1,4 @@
-// The JSON header of a safetensors file and all that can be wrong with it. Not for users: see safetensors.h.
+// Parses, checks and writes the JSON header of a safetensors file. Users include safetensors.h instead.
 #ifndef TRA_MODEL_SAFETENSORS_HEADER_H_
 #define TRA_MODEL_SAFETENSORS_HEADER_H_
 
@@ -13,7 +13,7 @@
 namespace tra {
 
 constexpr uint64_t kMaxSafetensorsHeader = 100'000'000;  // bytes; as in the reference implementation
-constexpr size_t kMaxSafetensorsDims = 32;               // what NumPy can hold
+constexpr size_t kMaxSafetensorsDims = 32;               // the limit of NumPy
 
 struct TensorEntry {
   std::string name;
@@ -27,17 +27,19 @@ struct SafetensorsHeader {
   std::map<std::string, std::string> metadata;
 };
 
-// The tensors by ascending offset; together they cover [0, data_size) exactly, and each range fits its shape.
+// Parses and checks a header. The tensors are sorted by ascending offset; together they cover [0, data_size) exactly,
+// and each range fits its shape.
 SafetensorsHeader ParseSafetensorsHeader(const char* json, size_t size, uint64_t data_size, const std::string& file);
 
-// The JSON of a header whose shapes are set: fills in the offsets in the order of the tensors. Padded so that what
-// follows it in the file is 8-byte aligned.
+// Fills in the offsets of a header whose shapes are set, in the order of the tensors, and returns its JSON. It is
+// padded so that what follows it in the file is 8-byte aligned.
 std::string LayOutSafetensorsHeader(SafetensorsHeader& header, const std::string& file);
 
-// "F32" and its like; throws for a dtype that the format lacks.
+// Returns the name of a dtype, such as "F32"; throws for a dtype that the format lacks.
 const char* SafetensorsDtype(at::ScalarType dtype, const std::string& tensor, const std::string& file);
 
-// How a message about one tensor begins. Names may be long or unprintable: they are shown as JSON, and shortened.
+// Returns the beginning of a message about one tensor. Names may be long or unprintable, so they are shown as JSON and
+// shortened.
 std::string AboutTensor(const std::string& file, const std::string& tensor);
 
 }  // namespace tra

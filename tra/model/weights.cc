@@ -28,7 +28,7 @@ void LoadWeights(Decoder& model, const std::map<std::string, at::Tensor>& weight
   }
   for (const auto& [name, tensor] : own) {
     const auto found = weights.find(name);
-    if (found == weights.end()) fail("lacks the tensor '" + name + "'; it is not the weights of such a model");
+    if (found == weights.end()) fail("lacks the tensor '" + name + "'; these are not the weights of such a model");
     const at::Tensor& from = found->second;
     if (from.sizes() != tensor.sizes() || !at::isFloatingType(from.scalar_type())) {
       fail(c10::str("tensor '", name, "' is ", from.scalar_type(), " ", from.sizes(), ", the model needs ",
@@ -41,14 +41,14 @@ void LoadWeights(Decoder& model, const std::map<std::string, at::Tensor>& weight
 
 namespace {
 
-// Before any memory is taken for it: a configuration that is not that of the tensors could ask for any amount.
+// Checks a configuration against the tensors before memory is allocated for it: a wrong one could ask for any amount.
 void CheckSizes(const ModelConfig& config, const std::map<std::string, at::Tensor>& tensors) {
   const auto require = [&](const std::string& name, const std::vector<int64_t>& shape) {
     const auto found = tensors.find(name);
     if (found == tensors.end()) throw std::invalid_argument("lacks the tensor '" + name + "' of its configuration");
     if (found->second.sizes() != at::IntArrayRef(shape)) {
-      throw std::invalid_argument(c10::str("tensor '", name, "' is ", found->second.sizes(), ", by its configuration ",
-                                           at::IntArrayRef(shape)));
+      throw std::invalid_argument(c10::str("tensor '", name, "' is ", found->second.sizes(),
+                                           ", but its configuration needs ", at::IntArrayRef(shape)));
     }
   };
   require("embedding", {config.vocabulary, config.width});

@@ -1,4 +1,4 @@
-// Models as files: weights in safetensors, the configuration in their metadata.
+// Saves and loads models: the weights as safetensors, the configuration in the file's metadata.
 //
 // Names and shapes, for layer N: embedding [V,E], layers.N.attention_norm [E],
 // layers.N.attention.{query,key,value}.weight [E,E], layers.N.attention.out.{weight,bias}, layers.N.mlp_norm [E],
@@ -17,13 +17,13 @@
 
 namespace tra {
 
-// By name; the tensors are those in use.
+// Returns the model's own tensors, not copies, by name.
 std::map<std::string, at::Tensor> NamedWeights(const Decoder& model);
 
 void SaveModel(const Decoder& model, const std::string& path);
 
-// In fp32 and in evaluation mode: call train() to go on training. Errors begin with the path; missing, unknown or
-// misshapen tensors are named.
+// Loads a model in fp32 and in evaluation mode; call train() to continue training. Errors begin with the path; missing,
+// unknown or misshapen tensors are named.
 std::shared_ptr<Decoder> LoadModel(const std::string& path, at::Device device = at::kCPU);
 
 // Copies weights into a model of the same shape.

@@ -51,14 +51,14 @@ AdamW::AdamW(std::vector<Group> groups, const Options& options) : options_(optio
   std::unordered_set<const void*> seen;
   for (Group& group : groups) {
     for (at::Tensor& parameter : group.parameters) {
-      TORCH_CHECK(parameter.defined() && at::isFloatingType(parameter.scalar_type()),
-                  "adamw: parameters must be floating point tensors");
-      TORCH_CHECK(parameter.is_leaf(),
-                  "adamw: a parameter must be a leaf, or no gradient reaches it; got the result of ", "an operation, ",
-                  parameter.sizes(), "; pass what it was computed from");
-      TORCH_CHECK(seen.insert(parameter.unsafeGetTensorImpl()).second,
-                  "adamw: a parameter is listed twice and would be stepped twice, ", parameter.sizes(),
-                  "; list tied parameters once");
+      TORCH_CHECK_VALUE(parameter.defined() && at::isFloatingType(parameter.scalar_type()),
+                        "adamw: parameters must be floating point tensors");
+      TORCH_CHECK_VALUE(parameter.is_leaf(),
+                        "adamw: a parameter must be a leaf, or no gradient reaches it; got the result of ",
+                        "an operation, ", parameter.sizes(), "; pass what it was computed from");
+      TORCH_CHECK_VALUE(seen.insert(parameter.unsafeGetTensorImpl()).second,
+                        "adamw: a parameter is listed twice and would be stepped twice, ", parameter.sizes(),
+                        "; list tied parameters once");
       parameters_.push_back({std::move(parameter), group.weight_decay});
     }
   }
@@ -75,13 +75,13 @@ void AdamW::Step(double lr, double grad_scale) {
   options.grad_scale = grad_scale;
   options.zero_grad = options_.zero_grad;
   Check(options);
-  for (const Parameter& each : parameters_) {  // all of them before any is changed
+  for (const Parameter& each : parameters_) {  // checks all of them before any parameter is changed
     const at::Tensor& grad = each.tensor.grad();
-    TORCH_CHECK(!grad.defined() || grad.layout() == at::kStrided, "adamw: gradients must be dense, got ", grad.layout(),
-                "; use an embedding with sparse=False");
+    TORCH_CHECK_VALUE(!grad.defined() || grad.layout() == at::kStrided, "adamw: gradients must be dense, got ",
+                      grad.layout(), "; use an embedding with sparse=False");
   }
   std::vector<AdamWArray<float>> arrays;
-  std::vector<at::Tensor> copies;  // of gradients with other strides than their parameter, alive until they are read
+  std::vector<at::Tensor> copies;  // contiguous copies of strided gradients, alive until they are read
   for (size_t i = 0; i < parameters_.size(); ++i) {
     const at::Tensor& parameter = parameters_[i].tensor;
     const at::Tensor& grad = parameter.grad();
@@ -109,7 +109,7 @@ void AdamW::Step(double lr, double grad_scale) {
     array.weight_decay = parameters_[i].weight_decay;
     arrays.push_back(array);
     if (options.zero_grad && !adjacent.is_same(grad)) grad.zero_();
-    // As every operation in place does: a backward through a graph of the old values is then refused.
+    // As every in-place operation does, so that a backward through a graph of the old values is refused.
     parameter.unsafeGetTensorImpl()->bump_version();
   }
   AtenParallel parallel;
@@ -124,7 +124,7 @@ double AdamW::GradNorm() const {
   const c10::NoGradGuard no_grad;
   std::vector<ConstArray> arrays;
   std::vector<at::Tensor> copies;
-  std::vector<at::Tensor> squares;  // summed where they are, and fetched once: a device is not made to wait for each
+  std::vector<at::Tensor> squares;  // summed on their device and fetched once, so that it need not wait for each
   for (const Parameter& parameter : parameters_) {
     const at::Tensor& grad = parameter.tensor.grad();
     if (!grad.defined()) continue;
@@ -142,8 +142,8 @@ double AdamW::GradNorm() const {
 }
 
 void AdamW::LoadStates(const std::vector<State>& states) {
-  TORCH_CHECK(states.size() == parameters_.size(), "adamw: ", states.size(), " states for ", parameters_.size(),
-              " parameters; load the states of the same model");
+  TORCH_CHECK_VALUE(states.size() == parameters_.size(), "adamw: ", states.size(), " states for ", parameters_.size(),
+                    " parameters; load the states of the same model");
   std::vector<State> loaded;
   for (size_t i = 0; i < states.size(); ++i) {
     const at::Tensor& parameter = parameters_[i].tensor;
@@ -151,11 +151,11 @@ void AdamW::LoadStates(const std::vector<State>& states) {
     state.step = states[i].step;
     for (const auto& [from, to] :
          {std::pair(&states[i].exp_avg, &state.exp_avg), std::pair(&states[i].exp_avg_sq, &state.exp_avg_sq)}) {
-      TORCH_CHECK(from->defined() == (state.step > 0), "adamw: state ", i, " has ", state.step, " steps but ",
-                  from->defined() ? "a" : "no", " moment; a moment belongs to every parameter that was stepped");
+      TORCH_CHECK_VALUE(from->defined() == (state.step > 0), "adamw: state ", i, " has ", state.step, " steps but ",
+                        from->defined() ? "a" : "no", " moment; a moment belongs to every parameter that was stepped");
       if (!from->defined()) continue;
-      TORCH_CHECK(from->sizes() == parameter.sizes(), "adamw: state ", i, " is ", from->sizes(), " but its parameter ",
-                  parameter.sizes(), "; load the states of the same model");
+      TORCH_CHECK_VALUE(from->sizes() == parameter.sizes(), "adamw: state ", i, " is ", from->sizes(),
+                        " but its parameter ", parameter.sizes(), "; load the states of the same model");
       *to = at::empty_like(parameter.detach()).copy_(*from);
     }
     loaded.push_back(state);

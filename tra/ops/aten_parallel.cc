@@ -15,7 +15,8 @@ void AtenParallel::Run(size_t tasks, const Body& body) {
     for (size_t task = 0; task < tasks; ++task) body(task, 0);
     return;
   }
-  // parallel_for deals out equal ranges; ours are workers, each of which takes tasks until none is left.
+  // parallel_for hands out equal ranges. Here these are ranges of workers, each of which takes tasks until none is
+  // left.
   std::atomic<size_t> next{0};
   const auto workers = static_cast<int64_t>(std::min(workers_, tasks));
   at::parallel_for(0, workers, 1, [&](int64_t begin, int64_t end) {

@@ -1,4 +1,4 @@
-// The kernels as differentiable operators.
+// Makes differentiable operators of the kernels.
 #include "tra/ops/attention.h"
 
 #include <ATen/ATen.h>
@@ -18,7 +18,7 @@ using torch::autograd::AutogradContext;
 using torch::autograd::Variable;
 using torch::autograd::variable_list;
 
-// Only an input with four dimensions has channels.
+// Returns the rule's input with adjacent channels; only an input with four dimensions has channels.
 at::Tensor WithInputChannels(const at::Tensor& rule_input) {
   return rule_input.defined() && rule_input.dim() == 4 ? WithAdjacentChannels(rule_input) : rule_input;
 }
@@ -53,13 +53,13 @@ struct Saved {
   at::Tensor out, log2_sum, first_key;
 };
 
-// What the backward must know beside tensors, as a whole, so that no option can be forgotten.
+// Holds what the backward needs besides tensors, as a whole so that no option can be forgotten.
 struct SavedOptions : torch::CustomClassHolder {
   SavedOptions(const AttentionOptions& options_in, const Draws& draws_in, const at::Tensor& q)
       : draws(draws_in.seed, draws_in.sequence_ids.defined() ? draws_in.sequence_ids.clone() : at::Tensor()),
         options(Drawing(options_in, draws, q)) {}
 
-  Draws draws;  // its ids are a copy: a caller may use the tensor again
+  Draws draws;  // its ids are a copy, because a caller may reuse the tensor
   AttentionOptions options;
 };
 

@@ -1,4 +1,4 @@
-// Attention on tensors, with autograd. The same functions are torch.ops.tra.* (library.cc).
+// Computes attention on tensors, with autograd. The same functions are available as torch.ops.tra.* (library.cc).
 //
 // fp32 on the CPU runs on the tiled kernels; any other dtype or device runs the same maths composed of tensor
 // operations, which is also reachable by name for comparison. All shapes are [batch, head, position, channel], any
@@ -13,22 +13,22 @@
 
 namespace tra {
 
-// q [B,H,Tq,d], k [B,H,Tk,d], v [B,H,Tk,dv] -> [B,H,Tq,dv]. `rule_input` is the rule's input (see ScoreRule), for TRA
-// the log of the gate [B,H,Tq], at most 0; undefined for kSoftmax. `sequence_ids` are those of the batch's sequences,
-// for dropout (draws.h).
+// Returns the attention of q [B,H,Tq,d] to k [B,H,Tk,d] and v [B,H,Tk,dv], [B,H,Tq,dv]. `rule_input` is the rule's
+// input (see ScoreRule), for TRA the log of the gate [B,H,Tq], at most 0; undefined for kSoftmax. `sequence_ids` are
+// the ids of the batch's sequences, for dropout (draws.h).
 at::Tensor Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& rule_input,
                      const AttentionOptions& options, const at::Tensor& sequence_ids = {});
 
-// The same by tensor operations that hold all of [Tq, Tk]; options.stop_eps does not matter here.
+// Computes the same by tensor operations that hold all of [Tq, Tk]; ignores options.stop_eps.
 at::Tensor AttentionComposed(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                              const at::Tensor& rule_input, const AttentionOptions& options,
                              const at::Tensor& sequence_ids = {});
 
-// A few queries against a cache of keys and values; no gradient.
+// Computes a few queries against a cache of keys and values, without gradient.
 at::Tensor AttentionDecodeStep(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                const at::Tensor& rule_input, const AttentionOptions& options);
 
-// Where attention's dropout falls: bool [batch, heads, queries, keys].
+// Returns which pairs attention's dropout drops: bool [batch, heads, queries, keys].
 at::Tensor DropoutMask(int64_t batch, int64_t heads, int64_t queries, int64_t keys, double p, const Draws& draws);
 
 }  // namespace tra

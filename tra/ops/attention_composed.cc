@@ -1,4 +1,4 @@
-// The mechanism as a chain of tensor operations: any dtype, any device, differentiable by autograd.
+// Computes attention by a chain of tensor operations: any dtype, any device, differentiable by autograd.
 #include <ATen/ATen.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "tra/kernels/dropout_draws.h"
 #include "tra/kernels/log2.h"
-#include "tra/kernels/philox.h"
 #include "tra/ops/aten_parallel.h"
 #include "tra/ops/attention.h"
 #include "tra/ops/checks.h"
@@ -18,38 +18,39 @@ namespace {
 
 at::Tensor RmsNorm(const at::Tensor& x, double eps) { return x * at::rsqrt(x.square().mean(-1, true) + eps); }
 
-// [queries, keys]: key j is not after query i.
+// Returns [queries, keys], true where key j is not after query i.
 at::Tensor Visible(int64_t queries, int64_t keys, const at::Tensor& like) {
   const at::Tensor positions = at::arange(keys - queries, keys, like.options().dtype(at::kLong));
   return at::arange(keys, like.options().dtype(at::kLong)).unsqueeze(0) <= positions.unsqueeze(1);
 }
 
-// For each key the kept keys from it to the query, both included: right to left.
+// Returns for each key the number of kept keys from it to the query, both included.
 at::Tensor CountKept(const at::Tensor& keep, at::ScalarType dtype) {
   return keep.to(dtype).flip({-1}).cumsum(-1).flip({-1});
 }
 
-// A gate of exactly 0 has log -inf, and 0 * inf is NaN; times any count this stays finite in fp32.
+// A gate of exactly 0 has log -inf, and 0 * inf is NaN. This value replaces it, and times any count stays finite in
+// fp32.
 constexpr double kStrongestGate = -1e20;
 
-// log f [B,H,Tk] -> the sum over the positions after the key up to the query, [B,H,Tq,Tk].
+// Returns the sums of log f, [B,H,Tk], over the positions after the key up to the query, [B,H,Tq,Tk].
 at::Tensor Forgotten(const at::Tensor& log_forget, int64_t queries) {
-  constexpr double kStrongestForget = -16384 * kLn2;  // a gate of 0, as the kernels have it
-  // In float64: differences of long sums must be good to the precision of the logits.
-  // The gate of the first position lies between no pair.
+  constexpr double kStrongestForget = -16384 * kLn2;  // replaces the log of a gate of 0, as in the kernels
+  // In float64, because differences of long sums must be accurate to the precision of the logits. The gate of the first
+  // position lies between no query and key.
   const at::Tensor gates = log_forget.to(at::kDouble).clamp_min(kStrongestForget);
   const at::Tensor sums = at::constant_pad_nd(gates.narrow(-1, 1, gates.size(-1) - 1), {1, 0}).cumsum(-1);
   return sums.narrow(-1, sums.size(-1) - queries, queries).unsqueeze(-1) - sums.unsqueeze(-2);
 }
 
-// [H,distances] -> [H,Tq,Tk].
+// Returns the bias [H,distances] of every pair, [H,Tq,Tk].
 at::Tensor ByDistance(const at::Tensor& bias, int64_t queries, int64_t keys) {
   const at::Tensor positions = at::arange(keys, bias.options().dtype(at::kLong));
   const at::Tensor distance = positions.narrow(0, keys - queries, queries).unsqueeze(1) - positions.unsqueeze(0);
   return bias.index_select(1, distance.clamp(0, bias.size(1) - 1).flatten()).view({bias.size(0), queries, keys});
 }
 
-// s [B,H,Tq,Tk], z [B,H,Tq,positions], visible [Tq,Tk] -> z at the sum of gates from the key to the query.
+// Returns z [B,H,Tq,positions] at the sum of gates from the key to the query, for s [B,H,Tq,Tk] and visible [Tq,Tk].
 at::Tensor AtContextualPositions(const at::Tensor& s, const at::Tensor& z, const at::Tensor& visible) {
   const at::Tensor gates = at::where(visible, s.sigmoid(), at::zeros({}, s.options()));
   const at::Tensor p =
@@ -59,8 +60,8 @@ at::Tensor AtContextualPositions(const at::Tensor& s, const at::Tensor& z, const
   return at::lerp(z.gather(-1, low.to(at::kLong)), z.gather(-1, p.ceil().to(at::kLong)), weight);
 }
 
-// weights @ v, but 0 * NaN is 0: what a row does not attend to cannot spoil it. Elsewhere than on the CPU looking for
-// it would make the device wait, so there the product is plain.
+// Returns weights @ v, but with 0 * NaN = 0: what a row does not attend to cannot spoil it. On other devices than the
+// CPU, looking for NaN would make the device wait, so there the product is plain.
 at::Tensor Mix(const at::Tensor& weights, const at::Tensor& v) {
   if (!v.device().is_cpu() || at::isfinite(v).all().item<bool>()) return at::matmul(weights, v);
   const at::Tensor spoiled = at::isfinite(v).logical_not();
@@ -101,7 +102,8 @@ at::Tensor AttentionComposed(const at::Tensor& q, const at::Tensor& k, const at:
   CheckAttention("attention_composed", q, k, v, rule_input, options);
   // Autocast would lower the products to half precision and move scores across the threshold.
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
-  // Half precision cannot count past 256 (bfloat16) or 2048: its inputs are widened, its output is not.
+  // Half precision cannot count past 256 (bfloat16) or 2048, so its inputs are widened; the output has the type of the
+  // inputs again.
   const at::ScalarType dtype = q.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
   const auto wide = [&](const at::Tensor& x) { return x.to(dtype); };
   const int64_t queries = q.size(2), keys = k.size(2);

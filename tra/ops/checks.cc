@@ -24,7 +24,7 @@ AttentionShape ShapeOf(const at::Tensor& q, const at::Tensor& k, const at::Tenso
 
 namespace {
 
-// Says whether any element of x, [B,H,T], is above 0. A plain loop for fp32: in a decode step a chain of tensor
+// Returns whether any element of x, [B,H,T], is above 0. A plain loop for fp32: in a decode step a chain of tensor
 // operations would cost as much as the step.
 bool AnyPositive(const at::Tensor& x) {
   if (x.scalar_type() != at::kFloat) return x.numel() > 0 && x.gt(0).any().item<bool>();
@@ -40,7 +40,7 @@ bool AnyPositive(const at::Tensor& x) {
   return false;
 }
 
-// Says whether the rule's input has the sizes that RuleInfo::input_layout names.
+// Returns whether the rule's input has the sizes that RuleInfo::input_layout names.
 bool InputFits(const RuleInfo& rule, const at::Tensor& input, const at::Tensor& q, const at::Tensor& k) {
   switch (rule.rows) {
     case InputRows::kNone:
@@ -63,44 +63,50 @@ void CheckAttention(const char* name, const at::Tensor& q, const at::Tensor& k, 
                     ": options.sequence_ids is for the kernels; pass the sequences' ids as a tensor");
   const RuleInfo& rule = InfoOf(options.rule);
   const bool has_input = TakesInput(options.rule);
-  TORCH_CHECK(q.defined() && k.defined() && v.defined() && (!has_input || rule_input.defined()), name, ": q, k, v",
-              has_input ? ", " : "", rule.input, " must be tensors");
+  TORCH_CHECK_VALUE(q.defined() && k.defined() && v.defined() && (!has_input || rule_input.defined()), name,
+                    ": q, k, v", has_input ? ", " : "", rule.input, " must be tensors");
   const auto shapes = [&] {
     return c10::str("; got q ", q.sizes(), ", k ", k.sizes(), ", v ", v.sizes(),
                     has_input ? c10::str(", ", rule.input, " ", rule_input.sizes()) : std::string());
   };
-  TORCH_CHECK(q.dim() == 4 && k.dim() == 4 && v.dim() == 4, name,
-              ": q, k and v must be [batch, head, position, channel]", shapes());
-  TORCH_CHECK(q.size(0) == k.size(0) && q.size(0) == v.size(0) && q.size(1) == k.size(1) && q.size(1) == v.size(1),
-              name, ": q, k and v must have the same batch and heads", shapes());
-  TORCH_CHECK(k.size(2) == v.size(2), name, ": k and v must have the same positions", shapes());
-  TORCH_CHECK(q.size(3) == k.size(3), name, ": q and k must have the same channels", shapes());
-  TORCH_CHECK(q.size(2) <= k.size(2), name, ": there are more queries than keys; the queries are the last positions",
-              " of the keys, so pass the keys of all of them", shapes());
-  TORCH_CHECK(InputFits(rule, rule_input, q, k), name, ": ", rule.input, " must be ", rule.input_layout, shapes());
+  TORCH_CHECK_VALUE(q.dim() == 4 && k.dim() == 4 && v.dim() == 4, name,
+                    ": q, k and v must be [batch, head, position, channel]", shapes());
+  TORCH_CHECK_VALUE(
+      q.size(0) == k.size(0) && q.size(0) == v.size(0) && q.size(1) == k.size(1) && q.size(1) == v.size(1), name,
+      ": q, k and v must have the same batch and heads", shapes());
+  TORCH_CHECK_VALUE(k.size(2) == v.size(2), name, ": k and v must have the same positions", shapes());
+  TORCH_CHECK_VALUE(q.size(3) == k.size(3), name, ": q and k must have the same channels", shapes());
+  TORCH_CHECK_VALUE(q.size(2) <= k.size(2), name,
+                    ": there are more queries than keys; the queries are the last positions",
+                    " of the keys, so pass the keys of all of them", shapes());
+  TORCH_CHECK_VALUE(InputFits(rule, rule_input, q, k), name, ": ", rule.input, " must be ", rule.input_layout,
+                    shapes());
   for (const at::Tensor& other : {k, v, has_input ? rule_input : q}) {
-    TORCH_CHECK(other.scalar_type() == q.scalar_type(), name, ": all inputs must have one dtype, got ", q.scalar_type(),
-                " and ", other.scalar_type(), "; convert with .to(q.dtype)");
-    TORCH_CHECK(other.device() == q.device(), name, ": all inputs must be on one device, got ", q.device(), " and ",
-                other.device(), "; move with .to(q.device)");
+    TORCH_CHECK_VALUE(other.scalar_type() == q.scalar_type(), name, ": all inputs must have one dtype, got ",
+                      q.scalar_type(), " and ", other.scalar_type(), "; convert with .to(q.dtype)");
+    TORCH_CHECK_VALUE(other.device() == q.device(), name, ": all inputs must be on one device, got ", q.device(),
+                      " and ", other.device(), "; move with .to(q.device)");
   }
-  TORCH_CHECK(at::isFloatingType(q.scalar_type()), name, ": inputs must be floating point, got ", q.scalar_type());
+  TORCH_CHECK_VALUE(at::isFloatingType(q.scalar_type()), name, ": inputs must be floating point, got ",
+                    q.scalar_type());
   try {
     CheckProblem(ShapeOf(q, k, v, rule_input, options.rule), options);
   } catch (const std::invalid_argument& error) {
     TORCH_CHECK_VALUE(false, name, ": ", error.what());
   }
-  // A gate above 1 would grow with distance, which no bound survives. NaN passes: it must reach the output. Elsewhere
-  // than on the CPU the question would make the device wait.
+  // Gates above 1 would make weights grow with distance, and no bound would hold. NaN passes, because it must reach the
+  // output. On other devices than the CPU this check would make the device wait.
   TORCH_CHECK_VALUE(!rule.input_is_log_gate || !rule_input.device().is_cpu() || !AnyPositive(rule_input), name, ": ",
                     rule.input, " must be at most 0, the log of a gate in (0, 1]; pass logsigmoid(...), not its input");
 }
 
 DropoutOn ParseDropoutOn(const std::string& name) {
-  if (name == "logits") return DropoutOn::kLogits;
-  if (name == "weights") return DropoutOn::kWeights;
-  if (name == "none") return DropoutOn::kNone;
-  TORCH_CHECK_VALUE(false, "dropout_on must be 'logits', 'weights' or 'none', got '", name, "'");
+  std::string known;
+  for (const DropoutMode& mode : kDropoutModes) {
+    if (name == mode.name) return mode.value;
+    known += (known.empty() ? "'" : ", '") + std::string(mode.name) + "'";
+  }
+  TORCH_CHECK_VALUE(false, "dropout_on must be one of ", known, ", got '", name, "'");
 }
 
 }  // namespace tra

@@ -9,11 +9,11 @@
 
 namespace tra {
 
-// Refuses shapes, dtypes, devices and options that do not fit, with all of them in the message.
+// Refuses shapes, dtypes, devices and options that do not fit, and shows them in the message.
 void CheckAttention(const char* name, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                     const at::Tensor& rule_input, const AttentionOptions& options);
 
-// Says whether the rule takes an input beside q, k and v.
+// Returns whether the rule takes an input besides q, k and v.
 bool TakesInput(ScoreRule rule);
 
 AttentionShape ShapeOf(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& rule_input,

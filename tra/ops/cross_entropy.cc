@@ -1,4 +1,4 @@
-// The loss chunk by chunk, and its gradients along with it.
+// Computes the loss chunk by chunk, and its gradients along with it.
 #include "tra/ops/cross_entropy.h"
 
 #include <ATen/ATen.h>
@@ -24,11 +24,11 @@ using torch::autograd::variable_list;
 
 bool OnKernels(const at::Tensor& hidden) { return hidden.device().is_cpu() && hidden.scalar_type() == at::kFloat; }
 
-// The positions that count, in order.
+// Holds the positions that count, in order.
 struct Supervised {
-  int64_t positions = 0;         // of all, supervised or not
-  std::vector<int64_t> index;    // of the supervised ones; empty if that is all of them
-  std::vector<int64_t> targets;  // of the supervised ones
+  int64_t positions = 0;         // number of positions, supervised or not
+  std::vector<int64_t> index;    // indices of the supervised ones; empty if all are
+  std::vector<int64_t> targets;  // targets of the supervised ones
 
   int64_t Count() const { return static_cast<int64_t>(targets.size()); }
   bool All() const { return Count() == positions; }
@@ -55,14 +55,14 @@ at::Tensor AsTensor(const std::vector<int64_t>& values) {
   return tensor;
 }
 
-// Of the supervised positions, and the gradients of their sum where asked for.
+// Holds the losses of the supervised positions, and the gradients of their sum where wanted.
 struct Losses {
   std::vector<double> losses;
   std::vector<uint8_t> correct;
-  at::Tensor d_hidden;  // as hidden
+  at::Tensor d_hidden;  // shaped like hidden
   at::Tensor d_weight;  // [V, E]
 
-  // In the order of the positions.
+  // Adds the losses in the order of the positions.
   double Sum() const { return std::accumulate(losses.begin(), losses.end(), 0.0); }
   int64_t Correct() const { return std::accumulate(correct.begin(), correct.end(), int64_t{0}); }
 };
@@ -89,7 +89,7 @@ Losses RunChunks(const at::Tensor& hidden, const at::Tensor& weight, const Super
   const at::Tensor all_rows = hidden.reshape({supervised.positions, channels});
   const at::Tensor index = AsTensor(supervised.index);
   const at::Tensor rows = supervised.All() ? all_rows : all_rows.index_select(0, index);
-  // Gathered rows are ours: once a chunk has been read for the last time, its gradient takes its place.
+  // Gathered rows are a copy: once a chunk has been read for the last time, its gradient overwrites it.
   const at::Tensor d_rows = supervised.All() && wanted.d_hidden ? at::empty(rows.sizes(), rows.options()) : rows;
   if (wanted.d_weight) result.d_weight = at::empty(weight.sizes(), weight.options());
 
@@ -147,7 +147,8 @@ class LinearCrossEntropyFunction : public torch::autograd::Function<LinearCrossE
                 "linear_cross_entropy: the chunked loss has no second derivative; use LinearCrossEntropyComposed with "
                 "create_graph");
     variable_list gradients = context->get_saved_variables();
-    // The usual backward() of the loss itself: nothing to multiply, and autograd may keep the tensors as they are.
+    // In the usual backward() of the loss itself there is nothing to multiply, and autograd may keep the tensors as
+    // they are.
     if (grads[0].item<float>() != 1.0f) {
       for (at::Tensor& each : gradients) each = each * grads[0];
     }

@@ -5,10 +5,11 @@
 
 namespace tra {
 
-// Refuses shapes, dtypes and devices that do not fit, with all of them in the message. Not the values of the targets.
+// Refuses shapes, dtypes and devices that do not fit, and shows them in the message. Does not check the values of the
+// targets.
 void CheckCrossEntropy(const char* name, const at::Tensor& hidden, const at::Tensor& weight, const at::Tensor& targets);
 
-// Refuses the largest target if it is not one of the vocabulary.
+// Refuses the largest target if it is not in the vocabulary.
 void CheckLargestTarget(const char* name, int64_t largest, int64_t vocabulary);
 
 }  // namespace tra

@@ -5,7 +5,7 @@
 
 namespace tra {
 
-// Of the supervised positions, in their order.
+// Holds the losses of the supervised positions, in their order.
 struct SupervisedLosses {
   at::Tensor positions;  // int64, in the flattened targets
   at::Tensor losses;     // differentiable

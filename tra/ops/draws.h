@@ -1,4 +1,4 @@
-// What dropout and labels draw from.
+// Defines what dropout and labels draw from.
 #ifndef TRA_OPS_DRAWS_H_
 #define TRA_OPS_DRAWS_H_
 
@@ -9,18 +9,18 @@
 
 namespace tra {
 
-// A sequence's draws are a function of the seed, the sequence's id and the place in it, however sequences are
-// batched. Draw with another seed, or for another id, every time.
+// A sequence's draws are a function of the seed, the sequence's id and the place in it, however sequences are batched.
+// Use another seed, or another id, for every draw.
 struct Draws {
-  // A seed is all that most callers have, so this converts.
+  // Converts implicitly, because a seed is all that most callers have.
   Draws(uint64_t seed = 0, at::Tensor sequence_ids = {}) : seed(seed), sequence_ids(std::move(sequence_ids)) {}
 
-  // Returns those of part `which` of what these are for.
+  // Returns the draws for part `which` of what these are for.
   Draws Of(uint64_t which) const;
 
   uint64_t seed;
-  // int64 [B] on the CPU, of a batch's sequences. Undefined: 0, 1, 2, ...; but for Dropout and SwiGlu, whose input need
-  // not be a batch, all of it is sequence 0.
+  // The ids of a batch's sequences, int64 [B] on the CPU. If undefined they are 0, 1, 2, ...; only Dropout and SwiGlu,
+  // whose input need not be a batch, then take all of it as sequence 0.
   at::Tensor sequence_ids;
 };
 

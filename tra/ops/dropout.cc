@@ -57,13 +57,13 @@ DropoutOptions CheckedDropout(const char* name, double p, const Draws& draws, co
 at::Tensor DropoutFactorsLike(const at::Tensor& x, const DropoutOptions& options) {
   const c10::NoGradGuard no_grad;
   const at::Tensor kept = RunDropout(at::ones(x.sizes(), at::kFloat), options) != 0;
-  // Scaled in the type asked for: 1 / (1 - p) as fp32 would be a rounding too coarse for float64.
+  // Scaled in the type of x: 1 / (1 - p) rounded to fp32 would be too coarse for float64.
   return kept.to(x.options()) * (1 / (1 - static_cast<double>(options.p)));
 }
 
 at::Tensor Dropout(const at::Tensor& x, double p, const Draws& draws) {
-  TORCH_CHECK(x.defined() && at::isFloatingType(x.scalar_type()), "dropout: x must be a floating point tensor",
-              x.defined() ? c10::str(", got ", x.scalar_type()) : std::string());
+  TORCH_CHECK_VALUE(x.defined() && at::isFloatingType(x.scalar_type()), "dropout: x must be a floating point tensor",
+                    x.defined() ? c10::str(", got ", x.scalar_type()) : std::string());
   const DropoutOptions options = CheckedDropout("dropout", p, draws, x);
   if (options.p == 0.0f) return x;
   if (!OnKernels(x)) return x * DropoutFactorsLike(x, options);

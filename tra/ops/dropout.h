@@ -1,4 +1,4 @@
-// Dropout on tensors, with autograd: one pass over memory, and no mask is stored.
+// Applies dropout to tensors, with autograd: in one pass over memory, and without storing a mask.
 #ifndef TRA_OPS_DROPOUT_H_
 #define TRA_OPS_DROPOUT_H_
 
@@ -9,15 +9,16 @@
 
 namespace tra {
 
-// x, any shape -> x with elements dropped at probability p in [0, 1) and the others grown by 1 / (1 - p). Which ones is
-// a function of the seed and of their index in x laid out contiguously. With the ids of sequences, x is [B, ...]
-// and it is a function of the seed, the id and their index in the sequence.
+// Returns x, of any shape, with elements dropped at probability p in [0, 1) and the others multiplied by 1 / (1 - p).
+// Which ones are dropped is a function of the seed and of their index in x laid out contiguously. With ids of
+// sequences, x is [B, ...], and it is a function of the seed, the id and their index in the sequence.
 at::Tensor Dropout(const at::Tensor& x, double p, const Draws& draws);
 
-// What Dropout multiplies with: 0 or 1 / (1 - p).
+// Returns what Dropout multiplies x by: 0 or 1 / (1 - p).
 at::Tensor DropoutFactorsLike(const at::Tensor& x, const DropoutOptions& options);
 
-// For x; refuses p outside of [0, 1) and ids that do not fit. They must outlive the options.
+// Returns the options of the kernel for x; refuses p outside of [0, 1) and ids that do not fit. The ids must outlive
+// the options.
 DropoutOptions CheckedDropout(const char* name, double p, const Draws& draws, const at::Tensor& x);
 
 }  // namespace tra

@@ -6,8 +6,13 @@
 
 namespace tra {
 
-// What an error says, without the stack that LibTorch's errors carry: that is for those who debug.
+// Returns an error's message without the stack trace that LibTorch's errors carry.
 std::string ErrorMessage(const std::exception& error);
+
+// Returns whether an error is about input that the caller must change: std::invalid_argument or, where LibTorch throws,
+// TORCH_CHECK_VALUE, which Python sees as ValueError. All other errors are failures: of the machine, of a file, or of a
+// call at the wrong time.
+bool IsBadInput(const std::exception& error);
 
 }  // namespace tra
 

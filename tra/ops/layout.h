@@ -1,4 +1,4 @@
-// What lies between tensors and the kernels' pointers.
+// Translates between tensors and the kernels' pointers.
 #ifndef TRA_OPS_LAYOUT_H_
 #define TRA_OPS_LAYOUT_H_
 
@@ -8,20 +8,20 @@
 
 namespace tra {
 
-// The kernels are fp32 on the CPU; anything else is composed of tensor operations.
+// Returns whether the kernels compute x: they are fp32 on the CPU; anything else is composed of tensor operations.
 inline bool OnKernels(const at::Tensor& x) { return x.device().is_cpu() && x.scalar_type() == at::kFloat; }
 
-// What the composed path computes in: half precision is widened on the way in and narrowed on the way out.
+// Returns the type that the composed path computes in: half precision is widened first and narrowed again at the end.
 inline at::ScalarType ComposedType(const at::Tensor& x) {
   return x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
 }
 
-// Kernels want adjacent channels; everything else about the strides is theirs to follow.
+// Returns x with adjacent channels, which the kernels need; they handle all other strides themselves.
 inline at::Tensor WithAdjacentChannels(const at::Tensor& x) {
   return x.stride(-1) == 1 || x.size(-1) == 1 ? x : x.contiguous();
 }
 
-// Of [B,H,T,d], or of [B,H,T] as one channel.
+// Return the rows of [B,H,T,d], or of [B,H,T] as one channel.
 inline Rows<const float> View(const at::Tensor& x) {
   return {x.data_ptr<float>(), x.stride(0), x.stride(1), x.stride(2)};
 }
@@ -29,11 +29,12 @@ inline Rows<float> MutableView(const at::Tensor& x) {
   return {x.data_ptr<float>(), x.stride(0), x.stride(1), x.stride(2)};
 }
 
-// [B,H,T,d] laid out as [B,T,H,d] where x is: the projections around attention then need no copy.
+// Returns an empty [B,H,T,d] tensor, laid out as [B,T,H,d] where x is: the projections around attention then need no
+// copy.
 inline at::Tensor EmptyLike(const at::Tensor& x, int64_t positions, int64_t channels) {
   const int64_t heads = x.size(1);
   const bool token_first = heads > 1 && x.stride(1) < x.stride(2);
-  // Not a transposed view: autograd tracks views, and complains of those made without gradients.
+  // Not a transposed view: autograd tracks views, and complains about those made without gradients.
   return at::empty_strided({x.size(0), heads, positions, channels},
                            {heads * positions * channels, token_first ? channels : positions * channels,
                             token_first ? heads * channels : channels, 1},

@@ -1,4 +1,4 @@
-// torch.ops.tra.*: schemas and the little that lies between them and the functions of this directory.
+// Registers torch.ops.tra.*: the schemas, and thin wrappers from them to the functions of this directory.
 #include <torch/library.h>
 
 #include "tra/ops/attention.h"
@@ -39,6 +39,12 @@ at::Tensor TraComposedOp(const at::Tensor& q, const at::Tensor& k, const at::Ten
   return AttentionComposed(q, k, v, log_gate, TraOptions(qk_norm, dropout_p, dropout_on, seed, stop_eps));
 }
 
+std::vector<std::string> DropoutModesOp() {
+  std::vector<std::string> names;
+  for (const DropoutMode& mode : kDropoutModes) names.emplace_back(mode.name);
+  return names;
+}
+
 at::Tensor DecodeOp(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& log_gate,
                     bool qk_norm, double stop_eps) {
   return AttentionDecodeStep(q, k, v, log_gate, TraOptions(qk_norm, 0.0, "none", 0, stop_eps));
@@ -58,7 +64,7 @@ at::Tensor SoftmaxDecodeOp(const at::Tensor& q, const at::Tensor& k, const at::T
   return AttentionDecodeStep(q, k, v, at::Tensor(), BaselineOptions(ScoreRule::kSoftmax, qk_norm, 0.0, 0));
 }
 
-// name, name_composed and name_decode of a rule that has an input.
+// Defines name, name_composed and name_decode for a rule that has an input.
 template <ScoreRule kRule>
 void DefineRule(torch::Library& library, const std::string& name, const std::string& rule_input) {
   const std::string inputs = "(Tensor q, Tensor k, Tensor v, Tensor " + rule_input + ", *, bool qk_norm=False";
@@ -95,7 +101,7 @@ std::tuple<at::Tensor, int64_t, int64_t> LinearCrossEntropyOp(const at::Tensor& 
   return {sum.loss, sum.supervised, sum.correct};
 }
 
-// Without a dispatch key these are composite: autograd comes from within.
+// Registered without a dispatch key, these are composite: the functions they call bring autograd.
 TORCH_LIBRARY(tra, library) {
   static_assert(kDefaultStopEps == 0x1p-26f, "the schemas below say 1.4901161193847656e-08");
   library.def(
@@ -123,6 +129,7 @@ TORCH_LIBRARY(tra, library) {
   DefineRule<ScoreRule::kForget>(library, "forgetting_attention", "log_forget");
   DefineRule<ScoreRule::kDistance>(library, "distance_attention", "bias");
   DefineRule<ScoreRule::kContextual>(library, "contextual_attention", "position_logits");
+  library.def("dropout_modes() -> str[]", &DropoutModesOp);
   library.def("dropout_mask(int batch, int heads, int queries, int keys, float p, int seed) -> Tensor", &DropoutMaskOp);
   library.def("rms_norm(Tensor x, Tensor gain, *, float eps=1e-06) -> Tensor", &RmsNorm);
   library.def("add_rms_norm(Tensor x, Tensor y, Tensor gain, *, float eps=1e-06) -> (Tensor, Tensor)", &AddRmsNorm);

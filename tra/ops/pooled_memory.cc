@@ -16,10 +16,10 @@
 namespace tra {
 namespace {
 
-constexpr size_t kSmallest = size_t{1} << 20;  // malloc serves smaller ones well
+constexpr size_t kSmallest = size_t{1} << 20;  // bytes; malloc serves smaller blocks well
 constexpr size_t kHugePage = size_t{2} << 20;
 
-// Sizes in steps of an eighth of their power of two, so that neighbouring ones can share blocks.
+// Rounds a size up in steps of an eighth of the power of two below it, so that similar sizes can share blocks.
 size_t Rounded(size_t bytes) {
   TORCH_CHECK(bytes <= size_t{1} << 62, "out of memory: ", bytes, " bytes could not be had; use a smaller batch");
   size_t power = kSmallest;
@@ -45,16 +45,16 @@ class Pool {
         Count(bytes);
         return block;
       }
-      // Other sizes than before are wanted: those unused for longest go.
+      // Other sizes than before are needed, so the blocks unused for longest are freed.
       while (stats_.kept > 0 && stats_.in_use + stats_.kept + bytes > peak_ + peak_ / 4) DropOldest();
     }
     void* block = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (block == MAP_FAILED) {
-      Trim();  // blocks of other sizes may be in the way
+      Trim();  // kept blocks of other sizes may hold the memory
       block = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       TORCH_CHECK(block != MAP_FAILED, "out of memory: ", bytes, " bytes could not be had; use a smaller batch");
     }
-    if (bytes >= 2 * kHugePage) madvise(block, bytes, MADV_HUGEPAGE);  // a wish: where it fails, pages are small
+    if (bytes >= 2 * kHugePage) madvise(block, bytes, MADV_HUGEPAGE);  // a hint: where it fails, pages are small
     const std::lock_guard<std::mutex> lock(mutex_);
     Count(bytes);
     return block;
@@ -106,7 +106,7 @@ class Pool {
   std::mutex mutex_;
   std::map<size_t, std::vector<Free>> free_;  // by size, the longest unused first
   PooledMemory stats_;
-  size_t peak_ = 0;  // of what was in use
+  size_t peak_ = 0;  // largest stats_.in_use so far
   uint64_t clock_ = 0;
 };
 

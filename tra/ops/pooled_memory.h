@@ -1,8 +1,8 @@
-// Memory for large tensors that is kept for the next one.
+// Keeps the memory of large tensors for the next ones.
 //
 // malloc gives blocks beyond 32 MiB back to the system at once, and the pages of the next one are faulted in and zeroed
-// again. A training step asks for the same sizes over and over, so keeping them saves most of what its passes over
-// memory cost otherwise.
+// again. A training step asks for the same sizes over and over, so keeping the blocks saves most of what its passes
+// over memory would cost otherwise.
 #ifndef TRA_OPS_POOLED_MEMORY_H_
 #define TRA_OPS_POOLED_MEMORY_H_
 
@@ -10,8 +10,8 @@
 
 namespace tra {
 
-// From here on tensors on the CPU of a MiB or more come from a pool. For programs, not for libraries: it is LibTorch's
-// allocator for the whole process. Calling it again changes nothing.
+// Makes all later CPU tensors of a MiB or more come from a pool. For programs, not for libraries: it replaces
+// LibTorch's allocator in the whole process. Calling it again changes nothing.
 void UsePooledMemory();
 
 struct PooledMemory {
@@ -20,7 +20,7 @@ struct PooledMemory {
 };
 PooledMemory PooledMemoryStats();
 
-// Gives what is kept back to the system.
+// Returns the kept memory to the system.
 void TrimPooledMemory();
 
 }  // namespace tra

@@ -13,7 +13,7 @@ using torch::autograd::AutogradContext;
 using torch::autograd::Variable;
 using torch::autograd::variable_list;
 
-// Joining the weights costs a copy of them, which few rows are not worth.
+// Joining the weights costs a copy of them, which does not pay with fewer rows than this.
 constexpr int64_t kManyRows = 256;
 
 std::vector<at::Tensor> Joined(const at::Tensor& x, const variable_list& weights, const variable_list& biases) {
@@ -80,13 +80,13 @@ class ProjectFunction : public torch::autograd::Function<ProjectFunction> {
 
 std::vector<at::Tensor> Project(const at::Tensor& x, const std::vector<at::Tensor>& weights,
                                 const std::vector<at::Tensor>& biases) {
-  TORCH_CHECK(x.dim() == 3, "project: x must be [batch, position, channel], got ", x.sizes());
-  TORCH_CHECK(!weights.empty() && weights.size() == biases.size(),
-              "project: as many biases as weights, undefined where ", "there is none; got ", biases.size(), " for ",
-              weights.size());
+  TORCH_CHECK_VALUE(x.dim() == 3, "project: x must be [batch, position, channel], got ", x.sizes());
+  TORCH_CHECK_VALUE(!weights.empty() && weights.size() == biases.size(),
+                    "project: as many biases as weights, undefined where ", "there is none; got ", biases.size(),
+                    " for ", weights.size());
   for (const at::Tensor& weight : weights) {
-    TORCH_CHECK(weight.dim() == 2 && weight.size(1) == x.size(2), "project: weights must be [n, ", x.size(2), "], got ",
-                weight.sizes());
+    TORCH_CHECK_VALUE(weight.dim() == 2 && weight.size(1) == x.size(2), "project: weights must be [n, ", x.size(2),
+                      "], got ", weight.sizes());
   }
   if (!OnKernels(x) || x.size(0) * x.size(1) < kManyRows) {
     std::vector<at::Tensor> parts;

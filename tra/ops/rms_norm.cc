@@ -17,25 +17,26 @@ using torch::autograd::Variable;
 using torch::autograd::variable_list;
 
 void Check(const char* name, const at::Tensor& x, const at::Tensor& gain, double eps) {
-  TORCH_CHECK(x.defined() && gain.defined(), name, ": x and gain must be tensors");
-  TORCH_CHECK(x.dim() >= 1 && x.size(-1) >= 1 && gain.dim() == 1 && gain.size(0) == x.size(-1), name,
-              ": x must be [..., channel] and gain [channel], with one channel at least; got x ", x.sizes(), ", gain ",
-              gain.sizes());
-  TORCH_CHECK(at::isFloatingType(x.scalar_type()), name, ": x must be floating point, got ", x.scalar_type());
-  TORCH_CHECK(gain.scalar_type() == x.scalar_type(), name, ": x and gain must have one dtype, got ", x.scalar_type(),
-              " and ", gain.scalar_type(), "; convert with .to(x.dtype)");
-  TORCH_CHECK(gain.device() == x.device(), name, ": x and gain must be on one device, got ", x.device(), " and ",
-              gain.device(), "; move with .to(x.device)");
+  TORCH_CHECK_VALUE(x.defined() && gain.defined(), name, ": x and gain must be tensors");
+  TORCH_CHECK_VALUE(x.dim() >= 1 && x.size(-1) >= 1 && gain.dim() == 1 && gain.size(0) == x.size(-1), name,
+                    ": x must be [..., channel] and gain [channel], with one channel at least; got x ", x.sizes(),
+                    ", gain ", gain.sizes());
+  TORCH_CHECK_VALUE(at::isFloatingType(x.scalar_type()), name, ": x must be floating point, got ", x.scalar_type());
+  TORCH_CHECK_VALUE(gain.scalar_type() == x.scalar_type(), name, ": x and gain must have one dtype, got ",
+                    x.scalar_type(), " and ", gain.scalar_type(), "; convert with .to(x.dtype)");
+  TORCH_CHECK_VALUE(gain.device() == x.device(), name, ": x and gain must be on one device, got ", x.device(), " and ",
+                    gain.device(), "; move with .to(x.device)");
   TORCH_CHECK_VALUE(eps > 0, name, ": eps must be positive, or a zero row would be divided by zero; got ", eps);
 }
 
 void CheckAdded(const at::Tensor& x, const at::Tensor& y) {
-  TORCH_CHECK(y.defined() && y.sizes() == x.sizes(), "add_rms_norm: x and y must have one shape, got x ", x.sizes(),
-              y.defined() ? c10::str(", y ", y.sizes()) : ", y undefined", "; expand with y.expand_as(x)");
-  TORCH_CHECK(y.scalar_type() == x.scalar_type(), "add_rms_norm: x and y must have one dtype, got ", x.scalar_type(),
-              " and ", y.scalar_type(), "; convert with .to(x.dtype)");
-  TORCH_CHECK(y.device() == x.device(), "add_rms_norm: x and y must be on one device, got ", x.device(), " and ",
-              y.device(), "; move with .to(x.device)");
+  TORCH_CHECK_VALUE(y.defined() && y.sizes() == x.sizes(), "add_rms_norm: x and y must have one shape, got x ",
+                    x.sizes(), y.defined() ? c10::str(", y ", y.sizes()) : ", y undefined",
+                    "; expand with y.expand_as(x)");
+  TORCH_CHECK_VALUE(y.scalar_type() == x.scalar_type(), "add_rms_norm: x and y must have one dtype, got ",
+                    x.scalar_type(), " and ", y.scalar_type(), "; convert with .to(x.dtype)");
+  TORCH_CHECK_VALUE(y.device() == x.device(), "add_rms_norm: x and y must be on one device, got ", x.device(), " and ",
+                    y.device(), "; move with .to(x.device)");
 }
 
 at::Tensor Composed(const at::Tensor& x, const at::Tensor& gain, double eps) {
@@ -51,10 +52,10 @@ RmsNormShape ShapeOf(const at::Tensor& x) {
 struct Forward {
   at::Tensor sum;  // x where y is undefined
   at::Tensor out;
-  at::Tensor inv_rms;  // undefined unless for the backward
+  at::Tensor inv_rms;  // undefined unless the backward needs it
 };
 
-// All contiguous; y may be undefined.
+// Runs the forward kernel. All tensors are contiguous; y may be undefined.
 Forward RunForward(const at::Tensor& x, const at::Tensor& y, const at::Tensor& gain, double eps, bool for_backward) {
   Forward result{x, at::empty(x.sizes(), x.options()), {}};
   RmsNormForwardArgs<float> args;
@@ -81,7 +82,7 @@ struct Gradients {
   at::Tensor x, gain;
 };
 
-// Either gradient of an output may be undefined: nothing flows there.
+// Runs the backward kernel. The gradient of either output may be undefined where nothing flows back.
 Gradients RunBackward(const char* name, AutogradContext* context, const at::Tensor& d_sum, const at::Tensor& d_out) {
   TORCH_CHECK(!c10::GradMode::is_enabled(), name,
               ": the fused kernel has no second derivative; pass float64 tensors with create_graph");

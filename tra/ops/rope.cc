@@ -20,7 +20,7 @@ at::Tensor Composed(const at::Tensor& x, int64_t first_position, double theta) {
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
   const int64_t half = x.size(3) / 2;
   const at::Tensor wide = x.to(ComposedType(x));
-  // In float64 on the CPU, as the kernel does: at position 10^5 the angles that fp32 can hold are 1/128 apart.
+  // In float64 on the CPU, as in the kernel: at position 10^5 the angles that fp32 can hold are 1/128 apart.
   const at::Tensor channels = at::arange(half, at::kDouble);
   const at::Tensor positions = at::arange(first_position, first_position + x.size(2), at::kDouble);
   const at::Tensor angles =
@@ -66,10 +66,11 @@ class RopeFunction : public torch::autograd::Function<RopeFunction> {
 }  // namespace
 
 at::Tensor Rope(const at::Tensor& x, int64_t first_position, double theta) {
-  TORCH_CHECK(x.defined() && at::isFloatingType(x.scalar_type()), "rope: x must be a floating point tensor",
-              x.defined() ? c10::str(", got ", x.scalar_type()) : std::string());
-  TORCH_CHECK(x.dim() == 4, "rope: x must be [batch, head, position, channel], got ", x.sizes());
-  TORCH_CHECK(x.size(3) % 2 == 0, "rope: channels turn in pairs, so their number must be even; got x ", x.sizes());
+  TORCH_CHECK_VALUE(x.defined() && at::isFloatingType(x.scalar_type()), "rope: x must be a floating point tensor",
+                    x.defined() ? c10::str(", got ", x.scalar_type()) : std::string());
+  TORCH_CHECK_VALUE(x.dim() == 4, "rope: x must be [batch, head, position, channel], got ", x.sizes());
+  TORCH_CHECK_VALUE(x.size(3) % 2 == 0, "rope: channels turn in pairs, so their number must be even; got x ",
+                    x.sizes());
   TORCH_CHECK_VALUE(theta > 0, "rope: theta must be positive, got ", theta);
   if (!OnKernels(x)) return Composed(x, first_position, theta);
   if (c10::GradMode::is_enabled() && x.requires_grad()) return RopeFunction::apply(x, first_position, theta);

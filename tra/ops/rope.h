@@ -1,6 +1,6 @@
-// Rotary position embedding on tensors, with autograd.
+// Applies rotary position embedding to tensors, with autograd.
 //
-// fp32 on the CPU runs on one pass over memory; any other dtype or device is composed of tensor operations.
+// fp32 on the CPU takes one pass over memory; any other dtype or device is composed of tensor operations.
 #ifndef TRA_OPS_ROPE_H_
 #define TRA_OPS_ROPE_H_
 
@@ -10,8 +10,8 @@
 
 namespace tra {
 
-// x [B,H,T,d], d even, any strides -> the same shape, laid out as [B,T,H,d] in memory where x is.
-// The pair (c, c + d/2) at position first_position + t turns by the angle (first_position + t) * theta^(-2c/d).
+// Rotates x [B,H,T,d], d even, any strides. The result has the same shape, laid out as [B,T,H,d] in memory where x is.
+// The pair (c, c + d/2) at position first_position + t is rotated by the angle (first_position + t) * theta^(-2c/d).
 at::Tensor Rope(const at::Tensor& x, int64_t first_position = 0, double theta = 10000.0);
 
 }  // namespace tra

@@ -3,7 +3,7 @@
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/custom_function.h>
 
-#include "tra/kernels/philox.h"
+#include "tra/base/philox.h"
 
 namespace tra {
 

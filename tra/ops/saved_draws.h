@@ -1,4 +1,4 @@
-// Draws on their way to the kernels and to the backward.
+// Passes draws to the kernels and to the backward.
 #ifndef TRA_OPS_SAVED_DRAWS_H_
 #define TRA_OPS_SAVED_DRAWS_H_
 
@@ -10,11 +10,12 @@ struct AutogradContext;
 
 namespace tra {
 
-// Returns the ids of so many sequences, or null where there are none. Refuses what does not fit.
+// Returns the ids of the sequences of a batch of this size, or null where they are undefined. Refuses ids that do not
+// fit.
 const int64_t* SequenceIds(const char* name, const Draws& draws, int64_t batch);
 
-// Carry draws from the forward of an autograd function to its backward. The ids are copied: a caller may use the tensor
-// again.
+// Carry draws from the forward of an autograd function to its backward. The ids are copied, because a caller may reuse
+// the tensor.
 void SaveDraws(torch::autograd::AutogradContext& context, const Draws& draws);
 Draws SavedDraws(torch::autograd::AutogradContext& context);
 

@@ -27,7 +27,7 @@ at::Tensor Composed(const at::Tensor& x, const DropoutOptions& options) {
   return out.to(x.scalar_type());
 }
 
-// Of x [..., 2F].
+// Returns the kernel's shape for x [..., 2F].
 SwiGluShape ShapeOf(const at::Tensor& x) {
   const int64_t channels = x.size(-1);
   return {static_cast<size_t>(channels == 0 ? 0 : x.numel() / channels), static_cast<size_t>(channels / 2)};
@@ -80,11 +80,11 @@ class SwiGluFunction : public torch::autograd::Function<SwiGluFunction> {
 }  // namespace
 
 at::Tensor SwiGlu(const at::Tensor& x, double dropout_p, const Draws& draws) {
-  TORCH_CHECK(x.defined() && at::isFloatingType(x.scalar_type()), "swiglu: x must be a floating point tensor",
-              x.defined() ? c10::str(", got ", x.scalar_type()) : std::string());
-  TORCH_CHECK(x.dim() >= 1 && x.size(-1) % 2 == 0,
-              "swiglu: x must be [..., 2 channels], up and gate side by side; got ", x.sizes(),
-              "; concatenate them with cat([up, gate], -1)");
+  TORCH_CHECK_VALUE(x.defined() && at::isFloatingType(x.scalar_type()), "swiglu: x must be a floating point tensor",
+                    x.defined() ? c10::str(", got ", x.scalar_type()) : std::string());
+  TORCH_CHECK_VALUE(x.dim() >= 1 && x.size(-1) % 2 == 0,
+                    "swiglu: x must be [..., 2 channels], up and gate side by side; got ", x.sizes(),
+                    "; concatenate them with cat([up, gate], -1)");
   const DropoutOptions options = CheckedDropout("swiglu", dropout_p, draws, x);
   if (!OnKernels(x)) return Composed(x, options);
   if (c10::GradMode::is_enabled() && x.requires_grad()) return SwiGluFunction::apply(x, dropout_p, draws);

@@ -1,6 +1,6 @@
-// SwiGLU on tensors, with autograd and dropout.
+// Computes SwiGLU on tensors, with autograd and dropout.
 //
-// fp32 on the CPU runs on one pass over memory; any other dtype or device is composed of tensor operations.
+// fp32 on the CPU takes one pass over memory; any other dtype or device is composed of tensor operations.
 #ifndef TRA_OPS_SWIGLU_H_
 #define TRA_OPS_SWIGLU_H_
 
@@ -10,7 +10,8 @@
 
 namespace tra {
 
-// x [..., 2F], up then gate -> [..., F] = Dropout(up * silu(gate), dropout_p, draws); the mask is that of dropout.h.
+// Returns Dropout(up * silu(gate), dropout_p, draws), [..., F], for x [..., 2F], up then gate; the mask is that of
+// dropout.h.
 at::Tensor SwiGlu(const at::Tensor& x, double dropout_p = 0.0, const Draws& draws = {});
 
 }  // namespace tra

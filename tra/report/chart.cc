@@ -8,10 +8,11 @@
 namespace tra {
 namespace {
 
-// Of a panel's plot and what is around it, in pixels.
+// The sizes of a panel's plot and of what is around it, in pixels.
 constexpr double kWidth = 260, kHeight = 200, kGap = 40, kLeft = 58, kRight = 16, kTop = 72, kBottom = 48;
 
-// Okabe and Ito's colours, which are told apart with any kind of colour vision, and dashes for those who print in grey.
+// Seven of Okabe and Ito's colours, which can be told apart with any kind of colour vision, and two more; dashes help
+// in print without colour.
 struct Stroke {
   const char *color, *dashes;
 };
@@ -129,7 +130,7 @@ class Drawing {
   void DrawBand(const Series& series, double left, const Stroke& stroke, std::string& out) const {
     if (series.band.empty()) return;
     if (series.band.size() != series.points.size()) throw std::invalid_argument("chart: a band needs as many points");
-    std::string there, back;  // along the upper edge, and along the lower one back
+    std::string there, back;  // along the upper edge, and back along the lower one
     for (size_t i = 0; i < series.points.size(); ++i) {
       const auto [low, high] = series.band[i];
       if (!std::isfinite(low) || !std::isfinite(high)) continue;
@@ -169,7 +170,7 @@ std::vector<double> Ticks(double low, double high) {
   const double share = rough / power;
   const double step = power * (share <= 1 ? 1 : share <= 2 ? 2 : share <= 5 ? 5 : 10);
   std::vector<double> ticks;
-  // By number, not by adding up: rounding would lose the last. + 0.0 makes -0 a 0.
+  // Multiplies instead of adding up, since rounding would lose the last tick. + 0.0 turns -0 into 0.
   for (double n = std::ceil(low / step - 1e-9) + 0.0; n * step <= high + step * 1e-9; ++n) ticks.push_back(n * step);
   return ticks;
 }

@@ -1,4 +1,4 @@
-// Lines over a number, as SVG: panels side by side that share their axes.
+// Draws line charts as SVG: panels side by side that share their axes.
 #ifndef TRA_REPORT_CHART_H_
 #define TRA_REPORT_CHART_H_
 
@@ -25,10 +25,10 @@ struct Chart {
   std::vector<Panel> panels;
 };
 
-// Throws std::invalid_argument if there is nothing to draw or y_low is not below y_high.
+// Returns a chart as SVG. Throws std::invalid_argument if there is nothing to draw or y_low is not below y_high.
 std::string ChartSvg(const Chart& chart);
 
-// Round numbers over low .. high, the first at or above low: some four to eight of them.
+// Returns two to seven round numbers within low .. high, equally far apart.
 std::vector<double> Ticks(double low, double high);
 
 }  // namespace tra

@@ -20,7 +20,7 @@ std::string EscapeCsv(const std::string& text) {
 }  // namespace
 
 std::string CsvNumber(double value) {
-  if (std::isnan(value)) return "nan";  // to_chars tells -nan from nan
+  if (std::isnan(value)) return "nan";  // to_chars would also write -nan
   std::array<char, 32> text{};
   const auto end = std::to_chars(text.data(), text.data() + text.size(), value);
   return {text.data(), end.ptr};

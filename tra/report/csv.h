@@ -1,4 +1,4 @@
-// Comma-separated values.
+// Writes comma-separated values.
 #ifndef TRA_REPORT_CSV_H_
 #define TRA_REPORT_CSV_H_
 
@@ -7,10 +7,10 @@
 
 namespace tra {
 
-// A line, with its end; what needs quotes gets them.
+// Returns a line with the line break; fields that need quotes get them.
 std::string CsvRow(const std::vector<std::string>& fields);
 
-// As many digits as it takes to read the same number back.
+// Returns as many digits as it takes to read the same number back.
 std::string CsvNumber(double value);
 
 }  // namespace tra

@@ -1,4 +1,4 @@
-// How a number of a run went: read from its metrics.jsonl.
+// Reads how a number of a run changed during training, from its metrics.jsonl.
 #ifndef TRA_REPORT_CURVE_H_
 #define TRA_REPORT_CURVE_H_
 
@@ -10,18 +10,18 @@ namespace tra {
 
 using Curve = std::vector<std::pair<double, double>>;  // (step, value), by step
 
-// (step, value) of a metric such as "train/loss" or "eval/iid/em", by step; of several at one step the last. Values
-// that are not numbers are NaN. Throws std::runtime_error that begins with the file if it cannot be read or is not JSON
-// lines.
+// Returns (step, value) of a metric such as "train/loss" or "eval/iid/em", by step; of several values at one step, the
+// last counts. Values that are not numbers are NaN. Throws std::runtime_error that begins with the file if it cannot be
+// read or is not JSON lines.
 Curve ReadCurve(const std::string& run, const std::string& metric);
 
-// Of the same number in several runs.
+// Summarises the same number in several runs.
 struct CurveSummary {
   Curve mean;
   std::vector<std::pair<double, double>> range;  // (lowest, highest) at each step of the mean
 };
 
-// At the steps that all of them have. A NaN makes the mean and the range of its step NaN.
+// Summarises curves at the steps that all of them have. A NaN makes the mean and the range of its step NaN.
 CurveSummary SummarizeCurves(const std::vector<Curve>& curves);
 
 }  // namespace tra

@@ -1,4 +1,4 @@
-// What a number is of, and how numbers of its kind are read.
+// Says what a number measures, and how numbers of its kind are shown.
 #ifndef TRA_REPORT_MEASURE_H_
 #define TRA_REPORT_MEASURE_H_
 
@@ -23,15 +23,24 @@ enum class Better { kHigher, kLower, kUnknown };
 
 struct Metric {
   const char* name;
-  const char* title;  // with its unit; "" of a metric that is unknown
-  double scale;       // from a result to what tables show
+  const char* title;  // empty for a metric that is unknown
+  const char* unit;   // follows a value directly; empty where there is none
+  double scale;       // what a result is multiplied with to be shown
   int decimals;
   Better better;
-  bool counted = false;  // of runs: how many of n
+  bool headline = false;  // shown during training, and in lists of runs
+  bool counted = false;   // shown as how many runs of n
 };
 
-// A metric that the table of metrics does not have is shown as it is, and none of its values is best.
+// Returns the row of a metric. A metric that the table does not have is shown as it is, and none of its values is
+// marked as best.
 const Metric& FindMetric(std::string_view name);
+
+// Returns the title with the unit: "exact match, %".
+std::string TitleWithUnit(const Metric& metric);
+
+// Returns a value as tables and the terminal show it, without the unit.
+std::string ShownValue(const Metric& metric, double value);
 
 }  // namespace tra
 

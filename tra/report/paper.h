@@ -1,4 +1,4 @@
-// The numbers of the paper's tables, to stand beside ours.
+// Holds the numbers of the paper's tables, to compare ours with.
 #ifndef TRA_REPORT_PAPER_H_
 #define TRA_REPORT_PAPER_H_
 
@@ -14,8 +14,8 @@
 namespace tra {
 
 struct PaperAttention {
-  const char* name;   // ours
-  const char* title;  // the paper's
+  const char* name;   // our name
+  const char* title;  // the paper's name
 };
 
 constexpr std::array<PaperAttention, 9> kPaperAttentions = {{{"nope", "NoPE"},
@@ -29,7 +29,8 @@ constexpr std::array<PaperAttention, 9> kPaperAttentions = {{{"nope", "NoPE"},
                                                              {"tra", "TRA"}}};
 constexpr int64_t kPaperSeeds = 4;
 
-// As published: exact match in percent, perplexity as it is. The paper does not say whether it divides by n or n-1.
+// Holds a line as published: exact match in percent, perplexity as it is. The paper does not say whether its deviations
+// divide by n or n-1.
 struct PaperLine {
   Measure measure;
   std::array<double, kPaperAttentions.size()> means, stds;  // in the order of kPaperAttentions
@@ -37,7 +38,7 @@ struct PaperLine {
 
 const std::vector<PaperLine>& PaperLines();
 
-// Where the attention stands among kPaperAttentions; their number if it is none of them.
+// Returns the place of the attention in kPaperAttentions; their number if it is not one of them.
 size_t PaperOrder(const std::string& attention);
 
 struct PaperValue {

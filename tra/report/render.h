@@ -1,4 +1,4 @@
-// Tables as text.
+// Renders tables as text.
 #ifndef TRA_REPORT_RENDER_H_
 #define TRA_REPORT_RENDER_H_
 
@@ -15,10 +15,9 @@ struct TableFormat {
   std::string (*render)(const std::vector<Table>& tables);
 };
 
-// md, latex, csv, json.
 const std::vector<TableFormat>& TableFormats();
 
-// Throws std::invalid_argument with the formats there are.
+// Renders tables in the format of this name. Throws std::invalid_argument that lists the known formats.
 std::string RenderTables(const std::vector<Table>& tables, const std::string& format);
 
 }  // namespace tra

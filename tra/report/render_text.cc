@@ -78,14 +78,14 @@ std::string EscapeLatex(const std::string& text) {
 constexpr Markup kMarkdown = {&EscapeMarkdown, " ± ", "**", "**"};
 constexpr Markup kLatex = {&EscapeLatex, " $\\pm$ ", "\\textbf{", "}"};
 
-// The deviation of what is not finite would be noise.
+// Leaves out the deviation if the mean is not finite, when it would mean nothing.
 std::string MeanAndStd(double mean, std::optional<double> std, int decimals, const Markup& markup) {
   std::string text = Printed(mean, decimals);
   if (std && std::isfinite(mean)) text += markup.plus_minus + Printed(*std, decimals);
   return text;
 }
 
-// "9 of 10 [0.60, 0.98]": with the 95% interval of the probability.
+// Returns "9 of 10 [0.60, 0.98]", with the 95% interval of the probability.
 std::string HowMany(const Summary& summary) {
   const auto hits = static_cast<int64_t>(std::lround(summary.mean * static_cast<double>(summary.n)));
   const Interval interval = WilsonInterval(hits, summary.n);
@@ -123,10 +123,10 @@ std::vector<std::string> PaperCells(const TableLine& line, const Markup& markup)
 struct TextRow {
   std::string label;
   std::vector<std::string> cells;
-  bool new_part = false;  // of the table: another task or metric than the row before
+  bool new_part = false;  // begins a new part of the table, with another task or metric than the row before
 };
 
-// Of cells that are marked up already.
+// Holds cells that are already marked up.
 struct TextGrid {
   std::vector<std::string> titles;
   std::vector<TextRow> rows;
@@ -194,7 +194,7 @@ std::string RenderLatex(const std::vector<Table>& tables) {
   for (const Table& table : tables) {
     text += "\\begin{table*}\n  \\centering\n  \\caption{" + EscapeLatex(table.caption) + ".}\n";
     text += "  \\label{tab:" + table.name + "}\n";
-    // Nine columns are wider than most pages; few are not to be blown up.
+    // Shrinks tables that are wider than the page, as nine columns often are, without enlarging narrow ones.
     text += "  \\begin{adjustbox}{max width=\\textwidth}\n";
     const TextGrid grid = GridOf(table, kLatex, "\\quad\\textit{paper}");
     text += "  \\begin{tabular}{l" + std::string(grid.titles.size(), 'c') + "}\n    \\toprule\n";

@@ -1,4 +1,4 @@
-// The renderers, for the table of formats.
+// Declares the renderers for the table of formats.
 #ifndef TRA_REPORT_RENDERERS_H_
 #define TRA_REPORT_RENDERERS_H_
 
@@ -9,11 +9,11 @@
 
 namespace tra {
 
-// To be read.
+// Render tables for reading.
 std::string RenderMarkdown(const std::vector<Table>& tables);
 std::string RenderLatex(const std::vector<Table>& tables);
 
-// To be computed with: every digit, in the same units.
+// Render tables for programs: with every digit, in the same units.
 std::string RenderCsv(const std::vector<Table>& tables);
 std::string RenderJson(const std::vector<Table>& tables);
 

@@ -20,10 +20,10 @@ using nlohmann::ordered_json;
 constexpr char kFormat[] = "tra-results";
 constexpr int kVersion = 1;
 
-// The fields of one object, each taken once, with messages that say where it is.
+// Takes the fields of one object, with messages that say where the object is.
 class Fields {
  public:
-  // `where` the object is in the file: "" is the whole of it.
+  // `where` says where the object is in the file; "" stands for the whole file.
   Fields(const ordered_json& object, std::string file, std::string where)
       : object_(object), file_(std::move(file)), where_(std::move(where)) {
     if (!object.is_object()) {
@@ -50,7 +50,7 @@ class Fields {
     return in.get<std::string>();
   }
 
-  // nlohmann's own conversions would take 4.9 for 4, true for 1 and -1 for the largest.
+  // Strict, because nlohmann's own conversions would read 4.9 as 4, true as 1 and -1 as the largest integer.
   uint64_t Unsigned(const std::string& field, uint64_t lowest, uint64_t highest) {
     const ordered_json& in = Take(field);
     if (!in.is_number_integer()) Fail(field, "must be an integer, got " + in.dump());
@@ -74,7 +74,7 @@ class Fields {
     return in.get<double>();
   }
 
-  // A misspelt field would otherwise be a setting that is silently not there.
+  // Throws for a field that was not taken: a misspelt one would otherwise be silently ignored.
   void RefuseOthers() const {
     for (const auto& [field, value] : object_.items()) {
       bool known = false;

@@ -20,10 +20,8 @@ bool Before(const RunResults& a, const RunResults& b) {
   return key(a) < key(b);
 }
 
-// What is listed of a run, with the title of its column.
-bool IsListed(const Measure& measure) {
-  return measure.group.empty() && (measure.metric == "em" || measure.metric == "ppl_token");
-}
+// Says whether a measure is listed; TitleOf gives the title of its column.
+bool IsListed(const Measure& measure) { return measure.group.empty() && FindMetric(measure.metric).headline; }
 
 std::string TitleOf(const Measure& measure) {
   return measure.window > 0 ? measure.split + " window " + std::to_string(measure.window) : measure.split;

@@ -1,4 +1,4 @@
-// Every run on a line of its own, to be computed with or looked up.
+// Lists runs, one per line.
 #ifndef TRA_REPORT_RUN_LIST_H_
 #define TRA_REPORT_RUN_LIST_H_
 
@@ -9,8 +9,9 @@
 
 namespace tra {
 
-// CSV: task, attention, label, seed, step, solved, exact match in percent on each split that any of them has, and the
-// folder; or perplexities by window. In the order of the paper's attentions, then of labels and seeds.
+// Returns CSV with one line per run: task, attention, label, seed, step, solved, exact match in percent on each split
+// that any of them has (perplexity by window for texts), and the folder. Sorted by task, then in the order of the
+// paper's attentions, then by label and seed.
 std::string RunListCsv(std::vector<RunResults> runs);
 
 }  // namespace tra

@@ -44,7 +44,7 @@ std::vector<TableSpec> MakePaperTables() {
   return tables;
 }
 
-// 51-100 before 101-200: digits that stand together are a number.
+// Orders 51-100 before 101-200: digits that stand together count as one number.
 bool NaturallyBefore(const std::string& a, const std::string& b) {
   const auto digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
   size_t i = 0, j = 0;
@@ -52,7 +52,7 @@ bool NaturallyBefore(const std::string& a, const std::string& b) {
     size_t a_digits = 0, b_digits = 0;
     while (i + a_digits < a.size() && digit(a[i + a_digits])) ++a_digits;
     while (j + b_digits < b.size() && digit(b[j + b_digits])) ++b_digits;
-    // A number of more digits is larger; leading zeros are nobody's habit here.
+    // A number with more digits is larger; leading zeros do not occur in our names.
     if (a_digits > 0 && b_digits > 0 && a_digits != b_digits) return a_digits < b_digits;
     if (a[i] != b[j]) return a[i] < b[j];
     ++i, ++j;
@@ -84,7 +84,7 @@ std::string Describe(const Measure& measure) {
   std::string text = measure.task + " " + measure.split;
   if (!measure.group.empty()) text += " " + measure.group;
   if (measure.window > 0) text += ", window " + std::to_string(measure.window);
-  const std::string title = FindMetric(measure.metric).title;
+  const std::string title = TitleWithUnit(FindMetric(measure.metric));
   return text + ": " + (title.empty() ? measure.metric : title);
 }
 
@@ -111,7 +111,7 @@ TableSpec SolvedTable(const std::vector<RunResults>& runs) {
   }
   const std::vector<Measure> measures = MeasuresOf(runs);
   for (const std::string& task : tasks) {
-    const std::string prefix = tasks.size() > 1 ? task + " " : "";  // of a single one it goes without saying
+    const std::string prefix = tasks.size() > 1 ? task + " " : "";  // left out if there is only one
     for (const Measure& measure : measures) {
       if (measure.task != task || measure.metric != "em" || !measure.group.empty()) continue;
       table.lines.push_back({prefix + measure.split, measure});

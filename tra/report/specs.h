@@ -1,4 +1,4 @@
-// Which tables there are, as data.
+// Describes the tables that can be built, as data.
 #ifndef TRA_REPORT_SPECS_H_
 #define TRA_REPORT_SPECS_H_
 
@@ -22,16 +22,17 @@ struct TableSpec {
   bool settings_in_rows = false;  // rather than in columns: for many settings and few measures
 };
 
-// "table1", "table2" and "table3" are the paper's; "windows" has the numbers of its figure of longer windows.
+// Returns the paper's tables "table1", "table2" and "table3", and "windows" with the numbers of its figure on longer
+// windows.
 const std::vector<TableSpec>& PaperTables();
 
-// How many runs of a task solve it.
+// Returns a line that says how many runs of a task solve it.
 LineSpec SolvedLine(const std::string& task);
 
-// "all": a line for everything that any of the runs measured.
+// Returns the table "all": one line for everything that any of the runs measured.
 TableSpec GenericTable(const std::vector<RunResults>& runs);
 
-// "solved": exact match on every split and how many runs solve their task, a row for each setting.
+// Returns the table "solved": exact match on every split and how many runs solve their task, with one row per setting.
 TableSpec SolvedTable(const std::vector<RunResults>& runs);
 
 }  // namespace tra

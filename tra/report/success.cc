@@ -14,7 +14,7 @@ std::optional<bool> Solved(const RunResults& run) {
 }
 
 Interval WilsonInterval(int64_t hits, int64_t n) {
-  constexpr double kZ = 1.959963984540054;  // 95% of a normal distribution are within so many deviations
+  constexpr double kZ = 1.959963984540054;  // 95% of a normal distribution lie within this many deviations
   const auto count = static_cast<double>(n);
   const double share = static_cast<double>(hits) / count, shrink = 1 / (1 + kZ * kZ / count);
   const double centre = shrink * (share + kZ * kZ / (2 * count));

@@ -1,4 +1,4 @@
-// How often runs solve their task.
+// Measures how often runs solve their task.
 #ifndef TRA_REPORT_SUCCESS_H_
 #define TRA_REPORT_SUCCESS_H_
 
@@ -9,15 +9,15 @@
 
 namespace tra {
 
-// Every example of every split right. Nothing where the run has no exact match, as those of texts have none.
+// Says whether every example of every split is right. Returns nothing if the run has no exact match, as on texts.
 std::optional<bool> Solved(const RunResults& run);
 
 struct Interval {
   double low, high;
 };
 
-// Wilson's 95% interval of a probability that came true `hits` times of `n`, n at least 1: sensible for few runs, and
-// at 0 and at n of n.
+// Returns Wilson's 95% interval of a probability after `hits` successes in `n` trials, n at least 1. It is sensible for
+// few runs, and at 0 and n successes.
 Interval WilsonInterval(int64_t hits, int64_t n);
 
 }  // namespace tra

@@ -15,7 +15,7 @@ Summary Summarize(std::vector<double> values) {
     if (values.size() > 1) summary.std = summary.mean;
     return summary;
   }
-  // For the median, and so that sums do not depend on the order.
+  // Sorted for the median, and so that sums do not depend on the order.
   std::sort(values.begin(), values.end());
   const auto n = static_cast<double>(values.size());
   double sum = 0.0;

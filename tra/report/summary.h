@@ -1,4 +1,4 @@
-// What is said of the same number under different seeds.
+// Summarises the same number under different seeds.
 #ifndef TRA_REPORT_SUMMARY_H_
 #define TRA_REPORT_SUMMARY_H_
 
@@ -9,13 +9,13 @@
 namespace tra {
 
 struct Summary {
-  int64_t n = 0;  // 0: there is no value, and the rest says nothing
+  int64_t n = 0;  // number of values; 0: the rest means nothing
   double mean = 0.0;
-  std::optional<double> std;  // of a sample: over n-1; none of a single value
+  std::optional<double> std;  // of a sample, divided by n-1; none for a single value
   double min = 0.0, median = 0.0, max = 0.0;
 };
 
-// The same to the last bit whatever the order. One NaN makes everything but n NaN.
+// Summarises values, the same to the last bit whatever their order. One NaN makes everything but n NaN.
 Summary Summarize(std::vector<double> values);
 
 }  // namespace tra

@@ -46,7 +46,7 @@ std::optional<double> FindValue(const RunResults& run, const Measure& measure) {
                               "; leave one out, or tell them apart by label");
 }
 
-// A mean over them would count one seed twice.
+// Throws if two runs have the same settings and seed: a mean would count that seed twice.
 void RefuseDuplicates(const std::vector<RunResults>& runs) {
   std::map<std::tuple<std::string, std::string, std::string, uint64_t>, std::string> files;
   for (const RunResults& run : runs) {
@@ -65,10 +65,10 @@ void MarkBest(TableLine& line) {
     ++filled;
     if (std::isfinite(cell.summary.mean)) means.push_back(cell.summary.mean);
   }
-  if (filled < 2 || means.empty()) return;  // best of one says nothing
+  if (filled < 2 || means.empty()) return;  // the best of one means nothing
   const auto [lowest, highest] = std::minmax_element(means.begin(), means.end());
   if (means.size() == filled && Printed(*lowest, metric.decimals) == Printed(*highest, metric.decimals)) {
-    return;  // nor does a tie of all
+    return;  // nor does a tie of all of them
   }
   const std::string best = Printed(metric.better == Better::kHigher ? *highest : *lowest, metric.decimals);
   for (Cell& cell : line.cells) {
@@ -81,7 +81,7 @@ using Columns = std::set<Column, InPaperOrder>;
 std::string ToText(const std::string& value) { return value; }
 std::string ToText(int64_t value) { return std::to_string(value); }
 
-// "1000 (RoPE), 2000 (FoT, TRA)": who has which.
+// Says which columns have which value: "1000 (RoPE), 2000 (FoT, TRA)".
 template <typename Value>
 std::string WhoHasWhich(const std::map<Value, Columns>& columns_by_value) {
   std::string text;
@@ -93,7 +93,7 @@ std::string WhoHasWhich(const std::map<Value, Columns>& columns_by_value) {
   return text;
 }
 
-// Runs that stopped early, or are looked at before their end.
+// Adds a footnote if runs are at different steps: some stopped early, or have not ended yet.
 void NoteSteps(const std::vector<const RunResults*>& runs, Table& table) {
   std::map<std::string, std::map<int64_t, Columns>> tasks;
   for (const RunResults* run : runs) tasks[run->task][run->step].insert(ColumnOf(*run));
@@ -102,8 +102,8 @@ void NoteSteps(const std::vector<const RunResults*>& runs, Table& table) {
   }
 }
 
-// Perplexities under different tokenizers or strides are different quantities, so a table that does not say which, or
-// sets them side by side in silence, would mislead.
+// Adds the context to the caption, or to a footnote if it differs. Perplexities under different tokenizers or strides
+// are different quantities, so a table that does not say which would mislead.
 void SayContext(const std::vector<const RunResults*>& runs, Table& table) {
   std::vector<std::string> keys = {"tokenizer", "stride"};
   std::set<std::string> others;
@@ -180,7 +180,7 @@ std::string Column::Title() const {
 
 Table BuildTable(const TableSpec& spec, const std::vector<RunResults>& runs, const TableOptions& options) {
   RefuseDuplicates(runs);
-  std::map<Column, std::vector<std::vector<double>>, InPaperOrder> values;  // by column and line, of all seeds
+  std::map<Column, std::vector<std::vector<double>>, InPaperOrder> values;  // by column and line, for all seeds
   std::vector<const RunResults*> used, used_with_windows;
   for (const RunResults& run : runs) {
     bool is_used = false, has_windows = false;
@@ -207,7 +207,7 @@ Table BuildTable(const TableSpec& spec, const std::vector<RunResults>& runs, con
     TableLine line = {spec.lines[at].label, spec.lines[at].measure, {}, {}};
     for (const auto& [column, lines] : values) line.cells.push_back({Summarize(lines[at]), false});
     MarkBest(line);
-    // A line without results is there for the paper's; a table without any keeps its shape.
+    // Keeps a line without results if the paper's numbers are shown; a table without any results keeps all lines.
     const auto empty = [](const Cell& cell) { return cell.summary.n == 0; };
     if ((options.paper && !spec.settings_in_rows) || used.empty() ||
         !std::all_of(line.cells.begin(), line.cells.end(), empty)) {
@@ -222,7 +222,7 @@ Table BuildTable(const TableSpec& spec, const std::vector<RunResults>& runs, con
 }
 
 std::string Printed(double value, int decimals) {
-  if (std::isnan(value)) return "nan";  // to_chars tells -nan from nan
+  if (std::isnan(value)) return "nan";  // to_chars would also write -nan
   constexpr double kWide = 1e6;         // a diverged perplexity may have hundreds of digits
   std::array<char, 64> text{};
   const auto format = std::abs(value) < kWide ? std::chars_format::fixed : std::chars_format::scientific;

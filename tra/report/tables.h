@@ -1,4 +1,4 @@
-// Results of many runs as a table: attentions side by side, a mean over seeds in each cell.
+// Builds tables of the results of many runs: attentions side by side, a mean over seeds in each cell.
 #ifndef TRA_REPORT_TABLES_H_
 #define TRA_REPORT_TABLES_H_
 
@@ -20,7 +20,7 @@ struct Column {
   std::string Title() const;  // as the paper writes it, and the label if there is one: "TRA (wide)"
 };
 
-// In the unit of the line's metric: exact match in percent.
+// Holds a number in the unit of its line's metric, such as percent for exact match.
 struct Cell {
   Summary summary;  // over seeds; n = 0 where no run has the number
   bool best = false;
@@ -30,29 +30,30 @@ struct TableLine {
   std::string label;
   Measure measure;
   std::vector<Cell> cells;  // by column
-  // By column; empty if not asked for or the paper has no such line. Of the attention, whatever the label of ours.
+  // The paper's numbers by column; empty if not asked for or the paper has no such line. They are of the attention,
+  // whatever our label.
   std::vector<std::optional<PaperValue>> paper;
 };
 
-// Plain text: renderers escape it.
+// Holds a table with plain text, which renderers escape.
 struct Table {
   std::string name, caption;
   std::vector<Column> columns;  // those with results: in the paper's order, others after them
   std::vector<TableLine> lines;
   std::vector<std::string> footnotes;
-  bool n_in_cells = false;  // because it differs
+  bool n_in_cells = false;  // shows n in cells, because it differs
   bool settings_in_rows = false;
 };
 
 struct TableOptions {
-  bool paper = false;  // with the paper's numbers under ours
+  bool paper = false;  // show the paper's numbers under ours
 };
 
-// Does not depend on the order of the runs. Two runs of the same task, attention, label and seed throw
-// std::invalid_argument that begins with the files of both.
+// Builds a table that does not depend on the order of the runs. Two runs of the same task, attention, label and seed
+// throw std::invalid_argument that begins with the files of both.
 Table BuildTable(const TableSpec& spec, const std::vector<RunResults>& runs, const TableOptions& options);
 
-// As it stands in a table: values that print alike are equally good. "nan" and "inf" are printed as such.
+// Returns a value as tables show it: values that print alike are equally good. "nan" and "inf" are printed as such.
 std::string Printed(double value, int decimals);
 
 }  // namespace tra

@@ -65,7 +65,7 @@ TrainingState ReadState(const Checkpoint& checkpoint, const std::vector<const ch
   const json state = json::parse(MappedFile(path).Bytes());
   const json& sums = state.at("sha256");
   if (StateSum(state) != sums.at(run_files::kState).get<std::string>()) {
-    throw std::runtime_error(path + ": its SHA-256 is not the one it names");
+    throw std::runtime_error(path + ": its SHA-256 is not the one it records");
   }
   TrainingState training;
   training.step = state.at("step").get<int64_t>();
@@ -75,11 +75,12 @@ TrainingState ReadState(const Checkpoint& checkpoint, const std::vector<const ch
   training.metrics_bytes = state.at("metrics_bytes").get<int64_t>();
   training.events_bytes = state.at("events_bytes").get<int64_t>();
   if (training.step != checkpoint.step) {
-    throw std::runtime_error(path + ": is of step " + std::to_string(training.step) + ", its folder's name is not");
+    throw std::runtime_error(path + ": is of step " + std::to_string(training.step) +
+                             ", but its folder is named after another");
   }
   for (const char* file : files) {
     if (FileSum(In(checkpoint.path, file)) != sums.at(file).get<std::string>()) {
-      throw std::runtime_error(In(checkpoint.path, file) + ": its SHA-256 is not the one of state.json");
+      throw std::runtime_error(In(checkpoint.path, file) + ": its SHA-256 is not the one in state.json");
     }
   }
   return training;

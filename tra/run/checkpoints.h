@@ -1,8 +1,8 @@
-// Reading checkpoints: RUN/checkpoints/step-N/{model,optimizer}.safetensors and state.json. tra/train/checkpoint.h
-// writes them.
+// Reads checkpoints: RUN/checkpoints/step-N/{model,optimizer}.safetensors and state.json. tra/train/checkpoint.h writes
+// them.
 //
-// A checkpoint appears under its name when all of it is on the disk. state.json has the SHA-256 of the other two files
-// and of itself, so that one that was damaged later is noticed, and the one before it is used.
+// A checkpoint appears under its name only when all of it is on the disk. state.json has the SHA-256 of all three
+// files, so that a checkpoint that was damaged later is noticed, and the one before it is used.
 #ifndef TRA_RUN_CHECKPOINTS_H_
 #define TRA_RUN_CHECKPOINTS_H_
 
@@ -14,13 +14,13 @@
 
 namespace tra {
 
-// What a run has to remember beside weights and the optimiser's state.
+// Holds what a run has to remember besides the weights and the optimiser's state.
 struct TrainingState {
   int64_t step = 0;           // steps taken
   int64_t target_hits = 0;    // quick evaluations in a row that reached the target
   double loss_mean = 0.0;     // running mean of the loss, for spikes
   int64_t tokens = 0;         // positions trained on
-  int64_t metrics_bytes = 0;  // of metrics.jsonl and of the TensorBoard events: what came later is cut off
+  int64_t metrics_bytes = 0;  // lengths of metrics.jsonl and of the TensorBoard events; a resume cuts off the rest
   int64_t events_bytes = 0;
 };
 
@@ -29,13 +29,14 @@ struct Checkpoint {
   std::string path;  // of its folder
 };
 
-// Returns all checkpoints of a run by their names, the newest first.
+// Returns all checkpoints of a run, going by their names, the newest first.
 std::vector<Checkpoint> ListCheckpoints(const std::string& run);
 
-// Returns the path a checkpoint of this step has.
+// Returns the path of the checkpoint of this step.
 std::string CheckpointPath(const std::string& run, int64_t step);
 
-// Returns the text of state.json for a checkpoint whose other files lie in `folder`: the state, and the sums of all.
+// Returns the text of state.json for a checkpoint whose other files lie in `folder`: the state, and the checksums of
+// all three.
 std::string StateJson(const TrainingState& state, const std::string& folder);
 
 // Reads a checkpoint's state. Throws if it or one of the named files is not as it was saved.
@@ -44,13 +45,13 @@ TrainingState ReadState(const Checkpoint& checkpoint, const std::vector<const ch
 struct SoundCheckpoint {
   Checkpoint checkpoint;
   TrainingState state;
-  std::vector<Checkpoint> damaged;  // newer ones
+  std::vector<Checkpoint> damaged;  // newer checkpoints that are damaged
 };
 
 using Warning = std::function<void(const std::string&)>;
 
-// Returns the newest checkpoint of which the named files are as they were saved, or nothing where there is none.
-// Damaged ones are reported to `warning`. Throws std::runtime_error if all are damaged.
+// Returns the newest checkpoint whose named files are as they were saved, or nothing if there is no checkpoint. Damaged
+// ones are reported to `warning`. Throws std::runtime_error if all are damaged.
 std::optional<SoundCheckpoint> FindSoundCheckpoint(const std::string& run, const std::vector<const char*>& files,
                                                    const Warning& warning);
 

@@ -25,7 +25,7 @@ toml::table Parse(const std::string& toml, const std::string& name) {
   }
 }
 
-// "train.lr" -> its value as TOML text.
+// Maps "train.lr" to its value as TOML text.
 using Values = std::map<std::string, std::string>;
 
 void Flatten(const toml::table& table, const std::string& prefix, Values& values) {
@@ -39,7 +39,7 @@ void Flatten(const toml::table& table, const std::string& prefix, Values& values
   }
 }
 
-// "train.lr=1e-3": what is no TOML value is a string without its quotes.
+// Applies an override such as "train.lr=1e-3". A value that is not TOML is taken as a string without quotes.
 void Override(const std::string& text, Values& values) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {
@@ -53,7 +53,8 @@ void Override(const std::string& text, Values& values) {
   }
 }
 
-// A string may look like something else: a label of 7, a qk_norm of true.
+// Sets a key. A value that does not fit is tried again as a string, since strings may look like something else: a label
+// of 7, a qk_norm of true.
 void SetValue(const ConfigKey& key, const std::string& value) {
   try {
     key.set(value);
@@ -62,7 +63,7 @@ void SetValue(const ConfigKey& key, const std::string& value) {
     try {
       key.set(TomlText(toml::value<std::string>(value)));
       return;
-    } catch (const std::invalid_argument&) {  // the first says it better
+    } catch (const std::invalid_argument&) {  // the first error says it better
     }
     throw;
   }
@@ -76,7 +77,7 @@ RunConfig ParseConfig(const std::string& toml, const std::vector<std::string>& o
   constexpr char kPreset[] = "model.preset";
   for (const std::string& each : overrides) {
     if (each.rfind(std::string(kPreset) + "=", 0) != 0) continue;
-    // It brings sizes of its own: those of the file go, other overrides stay.
+    // A preset brings its own sizes in place of those of the file; other overrides stay.
     for (const char* size : {"model.layers", "model.heads", "model.width"}) values.erase(size);
   }
   for (const std::string& each : overrides) Override(each, values);
@@ -100,10 +101,12 @@ RunConfig ParseConfig(const std::string& toml, const std::vector<std::string>& o
   };
   if (values.count(kPreset) > 0) {
     set(kPreset, values[kPreset]);
-    const ModelConfig preset = config.preset == "medium" ? ModelConfig::Medium(1) : ModelConfig::Mini(1);
-    config.model.layers = preset.layers;
-    config.model.heads = preset.heads;
-    config.model.width = preset.width;
+    for (const ModelSize& size : kModelSizes) {
+      if (config.preset != size.name) continue;
+      config.model.layers = size.layers;
+      config.model.heads = size.heads;
+      config.model.width = size.width;
+    }
   }
   for (const auto& [key, value] : values) set(key, value);
   return config;
@@ -140,14 +143,10 @@ ModelConfig MakeModelConfig(const RunConfig& config, int64_t vocabulary, int64_t
   if (model.train_length == 0) model.train_length = train_length;
   if (model.max_length == 0) {
     model.max_length = std::max(train_length, longest);
-    // Were there only as many labels as positions, a subset of them would be all of them: the labels of ape.
+    // With only as many labels as positions, every position would get its index as its label, as in ape.
     if (FindVariant(model.attention).positions == Positions::kLabel) model.max_length *= 2;
   }
-  nlohmann::json json = ToJson(model);
-  json["block"] = config.block;
-  if (config.dropout_on != "auto") json["dropout_on"] = config.dropout_on;
-  if (config.qk_norm != "auto") json["qk_norm"] = config.qk_norm == "true";
-  return ConfigFromJson(json);
+  return model;
 }
 
 }  // namespace tra

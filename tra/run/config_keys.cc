@@ -1,11 +1,13 @@
-// Every key of a configuration, once: its name, its place, its range and what it means.
+// Defines every key of a configuration: its name, its place in RunConfig, its range and what it means.
 #include <toml++/toml.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 
 #include "tra/base/names.h"
@@ -13,12 +15,13 @@
 #include "tra/run/config.h"
 #include "tra/run/toml_text.h"
 #include "tra/tasks/task.h"
+#include "tra/text/corpus.h"
 #include "tra/text/tokenizers.h"
 
 namespace tra {
 namespace {
 
-// A value as it stands in TOML: from text and to text. Types that a key may have.
+// Wrap, Shown and Read convert the types that a key may have from and to TOML text.
 toml::table Wrap(const std::string& value) { return toml::parse("x = " + value); }
 
 std::string Shown(int64_t value) { return std::to_string(value); }
@@ -70,7 +73,7 @@ class Keys {
  public:
   std::vector<ConfigKey> all;
 
-  // A value for which `allowed` holds.
+  // Adds a key whose value must satisfy `allowed`.
   template <typename T, typename Allowed>
   void Add(const std::string& name, T& value, const std::string& range, const std::string& doc,
            const Allowed& allowed) {
@@ -92,7 +95,7 @@ class Keys {
   void Seed(const std::string& name, uint64_t& value, const std::string& doc) {
     Add(name, value, "an integer of at least 0", doc, [](uint64_t) { return true; });
   }
-  // In [low, high), or from low on without a high.
+  // Adds a number in [low, high); an infinite `high` means that there is no upper limit.
   void Number(const std::string& name, double& value, double low, double high, const std::string& doc) {
     const std::string range =
         std::isinf(high) ? "a number of at least " + nlohmann::json(low).dump()
@@ -105,115 +108,155 @@ class Keys {
   void Text(const std::string& name, std::string& value, const std::string& doc) {
     Add(name, value, "a string", doc, [](const std::string&) { return true; });
   }
+  // Adds a string that must be one of `choices`.
   void Choice(const std::string& name, std::string& value, const std::vector<std::string>& choices,
               const std::string& doc) {
+    const std::string range = RangeOf(choices);
+    Add(name, value, range, doc, [name, choices, range](const std::string& v) {
+      RequireChoice(name, v, choices, range);
+      return true;
+    });
+  }
+  // Adds a value that has a name in a table. An optional value may also be "auto", which means that it is not set.
+  template <typename T, typename Table>
+  void Named(const std::string& name, T& value, const Table& table, const std::string& doc) {
+    constexpr bool kOptional = std::is_same_v<T, std::optional<std::decay_t<decltype(std::begin(table)->value)>>>;
+    std::vector<std::string> choices = NamesIn(table);
+    if (kOptional) choices.insert(choices.begin(), "auto");
+    const std::string range = RangeOf(choices);
+    const auto set = [name, &value, &table, choices, range](const std::string& text) {
+      const toml::table wrapped = Wrap(text);
+      std::string read;
+      if (!Read(*wrapped.get("x"), read)) throw std::invalid_argument(name + " must be " + range + ", got " + text);
+      RequireChoice(name, read, choices, range);
+      if constexpr (kOptional) {
+        value.reset();
+        if (read == "auto") return;
+      }
+      value = FindNamed(name, read, table).value;
+    };
+    const auto get = [&value, &table] {
+      if constexpr (kOptional) {
+        return Shown(std::string(value ? NameOf(table, *value) : "auto"));
+      } else {
+        return Shown(std::string(NameOf(table, value)));
+      }
+    };
+    all.push_back({name, doc, range, set, get});
+  }
+
+ private:
+  static std::string RangeOf(const std::vector<std::string>& choices) {
     std::string range = "one of ";
     for (const std::string& each : choices) range += (each == choices.front() ? "\"" : ", \"") + each + "\"";
-    Add(name, value, range, doc, [name, choices, range](const std::string& v) {
-      if (std::find(choices.begin(), choices.end(), v) != choices.end()) return true;
-      throw std::invalid_argument(name + " must be " + range + ", got " + Shown(v) + DidYouMean(v, choices));
-    });
+    return range;
+  }
+  static void RequireChoice(const std::string& name, const std::string& value, const std::vector<std::string>& choices,
+                            const std::string& range) {
+    if (std::find(choices.begin(), choices.end(), value) != choices.end()) return;
+    throw std::invalid_argument(name + " must be " + range + ", got " + Shown(value) + DidYouMean(value, choices));
   }
 };
 
-template <typename Table>
-std::vector<std::string> Names(const Table& table, std::vector<std::string> more = {}) {
-  std::vector<std::string> names;
-  names.reserve(table.size() + more.size());
-  for (const auto& row : table) names.emplace_back(row.name);
-  names.insert(names.end(), more.begin(), more.end());
+std::vector<std::string> With(std::vector<std::string> names, const char* more) {
+  names.emplace_back(more);
   return names;
 }
 
+constexpr NamedValue<bool> kSwitch[] = {{"true", true}, {"false", false}};
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
 void AddModelKeys(RunConfig& config, Keys& keys) {
   ModelConfig& model = config.model;
-  keys.Choice("model.preset", config.preset, {"mini", "medium", "custom"},
+  keys.Choice("model.preset", config.preset, With(NamesIn(kModelSizes), "custom"),
               "mini: 4 layers, 4 heads, width 256; medium: 8, 8, 512; keys below change single values");
-  keys.Choice("model.attention", model.attention, Names(Variants()), "see tra list");
+  keys.Choice("model.attention", model.attention, NamesIn(Variants()), "see tra list");
   keys.Integer("model.layers", model.layers, 1, "blocks of attention and MLP");
-  keys.Integer("model.heads", model.heads, 1, "of attention; width must be a multiple");
+  keys.Integer("model.heads", model.heads, 1, "heads of attention; width must be a multiple of their number");
   keys.Integer("model.width", model.width, 1, "channels of the residual stream");
-  keys.Choice("model.block", config.block, {"prenorm", "normed-residual"},
-              "wiring: the paper's text, or the authors' notebook");
+  keys.Named("model.block", model.block, kBlocks, "wiring: as in the paper's text, or as in the authors' notebook");
   keys.Number("model.embedding_dropout", model.embedding_dropout, 0, 1, "");
   keys.Number("model.attention_dropout", model.attention_dropout, 0, 1, "");
   keys.Number("model.mlp_dropout", model.mlp_dropout, 0, 1, "");
-  keys.Choice("model.dropout_on", config.dropout_on, {"auto", "logits", "weights", "none"},
-              "what attention's dropout falls on; auto: logits for tra, weights elsewhere");
-  keys.Choice("model.qk_norm", config.qk_norm, {"auto", "true", "false"}, "auto: on for tra, off elsewhere");
+  keys.Named("model.dropout_on", model.dropout_on, kDropoutModes,
+             "what attention's dropout applies to; auto: logits for tra, weights elsewhere");
+  keys.Named("model.qk_norm", model.qk_norm, kSwitch,
+             "whether queries and keys are normalised; auto: on for tra, off elsewhere");
   keys.Integer("model.train_length", model.train_length, 0,
-               "distances that rel has a bias each for; 0: the longest sequence of training");
-  keys.Integer(
-      "model.max_length", model.max_length, 0,
-      "positions of ape, labels of label; 0: the longest sequence that is trained or scored, for label twice that");
-  keys.Number("model.rope_theta", model.rope_theta, 1e-6, kUnbounded, "of rope and diff");
-  keys.Integer("model.cope_positions", model.cope_positions, 2, "of cope");
+               "rel: number of distances that have their own bias; 0: the longest sequence of training");
+  keys.Integer("model.max_length", model.max_length, 0,
+               "number of positions of ape, or of labels of label; 0: the longest sequence trained on or scored, for "
+               "label twice that");
+  keys.Number("model.rope_theta", model.rope_theta, 1e-6, kUnbounded, "base of the rotation angles of rope and diff");
+  keys.Integer("model.cope_positions", model.cope_positions, 2, "number of learned positions of cope");
   keys.Number("model.stop_eps", model.stop_eps, -1, 1,
-              "tra's early stop: weight that may be missed; -1: only where no bit changes");
+              "tra: attention weight that the early stop may miss; -1: stop only where no bit changes");
 }
 
 void AddDataKeys(DataConfig& data, Keys& keys) {
-  keys.Choice("data.task", data.task, Names(Tasks(), {"text"}),
+  keys.Choice("data.task", data.task, With(NamesIn(Tasks()), "text"),
               "see tra list; text: language modelling on data.corpus");
-  keys.Integer("data.seed", data.seed, -1, "of training examples; -1: train.seed");
-  keys.Add("data.lengths", data.lengths, "[] or [low, high]", "of training strings, instead of the task's",
+  keys.Integer("data.seed", data.seed, -1, "seed of training examples; -1: train.seed");
+  keys.Add("data.lengths", data.lengths, "[] or [low, high]", "lengths of training strings; []: those of the task",
            [](const std::vector<int64_t>& v) { return v.empty() || (v.size() == 2 && v[0] <= v[1]); });
-  keys.Integer("data.symbols", data.symbols, 0, "to draw from, instead of the task's; 0: the task's");
-  keys.Integer("data.pack", data.pack, 0, "fill training sequences of so many symbols with examples; 0: do not");
-  keys.Integer("data.offset", data.offset, 0, "put up to so many pads before a training sequence");
-  keys.Text("data.file", data.file, "flipflop: train on the lines of this file (tra data import) instead");
+  keys.Integer("data.symbols", data.symbols, 0, "number of symbols to draw from; 0: that of the task");
+  keys.Integer("data.pack", data.pack, 0, "fill training sequences of this many symbols with examples; 0: do not");
+  keys.Integer("data.offset", data.offset, 0, "put up to this many pads before a training sequence");
+  keys.Text("data.file", data.file,
+            "flipflop: train on the lines of this file instead of generated examples (see tra data import)");
   keys.Text("data.corpus", data.corpus, "text: folder with train, valid and test texts");
-  keys.Choice("data.tokenizer", data.tokenizer, Names(TokenizerKinds()), "text: see tra tokenize");
+  keys.Choice("data.tokenizer", data.tokenizer, NamesIn(TokenizerKinds()), "text: see tra tokenize");
   keys.Text("data.tokenizer_files", data.tokenizer_files, "text: folder with encoder.json and vocab.bpe");
   keys.Text("data.cache", data.cache, "text: folder for tokenised texts; empty: $TRA_CACHE, else ~/.cache/tra");
-  keys.Integer("data.window", data.window, 1, "text: tokens of a training window");
+  keys.Integer("data.window", data.window, 1, "text: tokens per training window");
 }
 
 void AddTrainKeys(TrainConfig& train, Keys& keys) {
   keys.Seed("train.seed", train.seed,
-            "of initial weights, dropout, labels and, unless data.seed is set, of the examples");
+            "seed of initial weights, dropout, labels and, unless data.seed is set, of the examples");
   keys.Integer("train.steps", train.steps, 1, "");
-  keys.Integer("train.batch", train.batch, 1, "examples, or windows of text, a step");
+  keys.Integer("train.batch", train.batch, 1, "examples, or windows of text, per step");
   keys.Number("train.lr", train.lr, 0, kUnbounded, "highest learning rate of AdamW");
-  keys.Integer("train.warmup", train.warmup, 0, "steps in which the rate grows from 0 to lr, linearly");
-  keys.Choice("train.schedule", train.schedule, {"cosine", "constant"}, "of the rate after the warm-up");
-  keys.Share("train.final_lr", train.final_lr, "where cosine ends, as a fraction of lr");
+  keys.Integer("train.warmup", train.warmup, 0, "steps over which the rate grows linearly to lr");
+  keys.Named("train.schedule", train.schedule, kSchedules, "how the rate changes after the warm-up");
+  keys.Share("train.final_lr", train.final_lr, "rate at the end of the cosine, as a fraction of lr");
   keys.Number("train.weight_decay", train.weight_decay, 0, kUnbounded, "of AdamW");
-  keys.Choice("train.decay", train.decay, {"all", "matrices"},
-              "which weights decay: all, as torch's AdamW does, or not gains, biases and gates' biases");
+  keys.Named("train.decay", train.decay, kDecays,
+             "which weights decay: all, as in torch's AdamW, or only those with two dimensions or more");
   keys.Number("train.beta1", train.beta1, 0, 1, "of AdamW");
   keys.Number("train.beta2", train.beta2, 0, 1, "of AdamW");
   keys.Number("train.eps", train.eps, 0, kUnbounded, "of AdamW");
   keys.Number("train.clip", train.clip, 0, kUnbounded, "highest norm of the gradient; 0: no clipping");
-  keys.Integer("train.part_positions", train.part_positions, 1, "most positions that are computed at once, for memory");
+  keys.Integer("train.part_positions", train.part_positions, 1, "most positions computed at once, to limit memory");
   keys.Integer("train.log_every", train.log_every, 1, "steps between lines of metrics.jsonl");
   keys.Integer("train.eval_every", train.eval_every, 0, "steps between quick evaluations; 0: only at the end");
   keys.Integer("train.checkpoint_every", train.checkpoint_every, 1, "steps between checkpoints");
-  keys.Integer("train.keep", train.keep, 1, "newest checkpoints that are kept");
+  keys.Integer("train.keep", train.keep, 1, "number of newest checkpoints to keep");
   keys.Share(
       "train.target", train.target,
       "end early when exact match on every split reaches this (0..1) at target_evals quick evaluations in a row; "
       "0: never");
-  keys.Integer("train.target_evals", train.target_evals, 1, "see target");
+  keys.Integer("train.target_evals", train.target_evals, 1, "quick evaluations in a row that must reach target");
   keys.Number("train.spike", train.spike, 0, kUnbounded,
-              "report a loss of so many times the running mean, and 0.1 above it; 0: report none");
+              "warn if the loss is this many times its running mean, and 0.1 above it; 0: never");
 }
 
 void AddEvalKeys(EvalConfig& eval, Keys& keys) {
-  keys.Seed("eval.seed", eval.seed, "of the examples; the same for all runs, so that they are scored on the same");
-  keys.Add("eval.splits", eval.splits, "a list of splits", "empty: all of the task's but train",
+  keys.Seed("eval.seed", eval.seed,
+            "seed of the examples; the same for all runs, so that their scores can be compared");
+  keys.Add("eval.splits", eval.splits, "a list of splits", "splits to score; []: all of the task's except train",
            [](const std::vector<std::string>&) { return true; });
-  keys.Integer("eval.examples", eval.examples, 1, "of each split, at the end");
-  keys.Integer("eval.quick_examples", eval.quick_examples, 1, "of each split, or windows of text, during training");
-  keys.Integer("eval.positions", eval.positions, 1, "most positions that are computed at once, for memory");
-  keys.Choice("eval.text_split", eval.text_split, {"train", "valid", "test"}, "text: what is scored at the end");
-  keys.Add("eval.windows", eval.windows, "a list of lengths of at least 1", "text: windows that are scored",
+  keys.Integer("eval.examples", eval.examples, 1, "examples per split, at the end");
+  keys.Integer("eval.quick_examples", eval.quick_examples, 1,
+               "examples per split, or windows of text, during training");
+  keys.Integer("eval.positions", eval.positions, 1, "most positions computed at once, to limit memory");
+  keys.Choice("eval.text_split", eval.text_split, CorpusSplits(), "text: the split to score at the end");
+  keys.Add("eval.windows", eval.windows, "a list of lengths of at least 1", "text: lengths of the windows to score",
            [](const std::vector<int64_t>& v) {
              return !v.empty() && std::all_of(v.begin(), v.end(), [](int64_t w) { return w >= 1; });
            });
-  keys.Integer("eval.stride", eval.stride, 0, "text: tokens between windows; 0: the window, so that none overlap");
+  keys.Integer("eval.stride", eval.stride, 0,
+               "text: tokens between the starts of windows; 0: the length of a window, so that none overlap");
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ TaskOptions EvalOptions(const DataConfig& data, std::optional<Range> lengths) {
   return options;
 }
 
-// Positions a model reads of the longest example there can be.
+// Returns the number of positions that a model reads of the longest possible example.
 int64_t LongestOf(const GeneratedExamples& examples) {
   TaskOptions options = examples.options();
   const int64_t pack = std::exchange(options.pack, 0), offset = std::exchange(options.offset, 0);
@@ -48,7 +48,7 @@ void RequireCorpus(const DataConfig& data) {
       "data.task \"text\" needs a folder with train, valid and test texts: --set data.corpus=FOLDER");
 }
 
-// The lines of a file again and again.
+// Repeats the lines of a file without end.
 class Repeated : public ExampleSource {
  public:
   explicit Repeated(const std::string& path) : lines_(path) {}
@@ -152,8 +152,9 @@ const TokenFile& RunData::Text(const std::string& split) const {
 void CheckRun(const RunConfig& config) {
   const bool text = config.data.task == "text";
   if (config.train.target > 0 && (text || config.train.eval_every == 0)) {
-    throw std::invalid_argument(text ? "train.target is an exact match, which data.task \"text\" has not; set it to 0"
-                                     : "train.target needs evaluations: set train.eval_every, say to 100");
+    throw std::invalid_argument(
+        text ? "train.target is an exact match, which data.task \"text\" does not have; set it to 0"
+             : "train.target needs evaluations: set train.eval_every, for example to 100");
   }
   if (!text) {
     const RunData data(config);

@@ -1,4 +1,4 @@
-// The data of a run: what it trains on and what it is scored on.
+// Opens the data of a run: what it trains on and what it is scored on.
 #ifndef TRA_RUN_DATA_H_
 #define TRA_RUN_DATA_H_
 
@@ -16,7 +16,7 @@
 
 namespace tra {
 
-// Windows of a text as examples: every token but the first is an answer.
+// Makes examples from windows of a text: every token but the first is an answer.
 class TextWindows : public ExampleSource {
  public:
   TextWindows(const TokenFile& tokens, int64_t length, uint64_t seed);
@@ -39,18 +39,18 @@ class RunData {
   bool IsText() const { return config_.data.task == "text"; }
   int64_t Vocabulary() const;
   int64_t TrainLength() const { return train_length_; }  // positions of the longest sequence of training
-  int64_t Longest() const { return longest_; }           // and of the longest that is scored
-  // By token, for tasks and for text.
+  int64_t Longest() const { return longest_; }           // positions of the longest sequence that is scored
+  // Returns the text of a token, for tasks and for text.
   std::string TokenText(int32_t token) const;
 
-  // Examples to train on, without end.
+  // Returns the examples to train on, without end.
   const ExampleSource& Train() const { return *train_; }
 
-  // Tasks.
+  // Only for tasks.
   const Task& task() const { return *task_; }
   std::vector<std::string> EvalSplits() const;
   GeneratedExamples Eval(const std::string& split, std::optional<Range> lengths = std::nullopt) const;
-  // Text.
+  // Only for text.
   const Tokenizer& tokenizer() const { return *tokenizer_; }
   const TokenFile& Text(const std::string& split) const;  // opened when first asked for
 
@@ -68,11 +68,11 @@ class RunData {
   int64_t train_length_ = 0, longest_ = 0;
 };
 
-// The texts that training and scoring will read.
+// Returns the splits of a corpus that training and scoring will read.
 std::vector<std::string> TextSplits(const RunConfig& config);
 
-// Throws what a run would stumble over, values that do not fit together and missing files, but reads no texts: before
-// it leaves anything behind.
+// Checks a run before it leaves anything behind: throws if values do not fit together or files are missing. Does not
+// read texts.
 void CheckRun(const RunConfig& config);
 
 }  // namespace tra

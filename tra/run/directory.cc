@@ -25,7 +25,7 @@ bool IsDone(const std::string& path) { return fs::exists(In(path, kDone)); }
 bool HasCheckpoints(const std::string& path) {
   std::error_code missing;
   for (const auto& entry : fs::directory_iterator(In(path, kCheckpoints), missing)) {
-    if (entry.path().filename().string().front() != '.') return true;  // not one that a kill left half written
+    if (entry.path().filename().string().front() != '.') return true;  // a dot marks one that is half written
   }
   return false;
 }
@@ -54,11 +54,12 @@ RunDirectory::RunDirectory(std::string path, const RunConfig& config, Start star
   std::error_code error;
   fs::create_directories(path_, error);
   if (error) {
-    throw std::runtime_error(path_ + ": cannot be made: " + error.message() + "; choose another folder with --run");
+    throw std::runtime_error(path_ + ": cannot be created: " + error.message() + "; choose another folder with --run");
   }
   lock_ = std::make_unique<FileLock>(In(path_, kLock), FileLock::Wait::kNo);
   if (lock_->HeldByAnother()) {
-    throw std::runtime_error(path_ + ": another process is training there; wait for it, or choose another with --run");
+    throw std::runtime_error(path_ +
+                             ": another process is training there; wait for it, or choose another folder with --run");
   }
   if (!lock_->HasFile() && !IsDone(path_)) {
     throw std::runtime_error(path_ + ": cannot be written: " + std::generic_category().message(lock_->Error()) +
@@ -66,19 +67,20 @@ RunDirectory::RunDirectory(std::string path, const RunConfig& config, Start star
   }
   const bool begun = IsRun(path_) && (IsDone(path_) || HasCheckpoints(path_));
   if (start == Start::kNew && begun) {
-    throw std::runtime_error(path_ + ": holds a run already; continue it with --resume, or choose another with --run");
+    throw std::runtime_error(path_ +
+                             ": holds a run already; continue it with --resume, or choose another folder with --run");
   }
   if (begun) {
     const std::string differences = ConfigDifferences(config, ReadRunConfig(path_));
     if (!differences.empty()) {
-      throw std::invalid_argument(path_ + ": was begun with another configuration: " + differences +
+      throw std::invalid_argument(path_ + ": was started with another configuration: " + differences +
                                   "; resume with the one it has (tra train " + path_ + " --resume), or start another");
     }
   } else {
     WriteWhole(In(path_, kEnvironment), EnvironmentJson(device));
     WriteWhole(In(path_, kConfig), ConfigToml(config));
   }
-  fs::remove(In(path_, kFailed), error);  // in a folder that can only be read there is nothing to do
+  fs::remove(In(path_, kFailed), error);  // fails in a read-only folder, which does no harm
 }
 
 void RunDirectory::Finish(const std::string& how) { WriteWhole(In(path_, kDone), how + "\n"); }
@@ -86,7 +88,7 @@ void RunDirectory::Finish(const std::string& how) { WriteWhole(In(path_, kDone),
 void RunDirectory::Fail(const std::string& why) {
   try {
     WriteWhole(In(path_, kFailed), why + "\n");
-  } catch (const std::runtime_error&) {  // the failure itself is what the user has to hear of
+  } catch (const std::runtime_error&) {  // the user should see the original failure
   }
 }
 

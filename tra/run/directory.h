@@ -1,5 +1,5 @@
-// A run's folder: config.toml, env.json, metrics.jsonl, TensorBoard events, checkpoints/, results.json, and DONE or
-// FAILED.
+// Manages a run's folder: config.toml, env.json, metrics.jsonl, TensorBoard events, checkpoints/, results.json, and
+// DONE or FAILED.
 #ifndef TRA_RUN_DIRECTORY_H_
 #define TRA_RUN_DIRECTORY_H_
 
@@ -16,13 +16,13 @@ class RunDirectory {
  public:
   enum class Start : uint8_t { kNew, kResume };
 
-  // For the process that trains there: no other may. A new run needs a folder without one; a resumed one must have been
-  // begun with the same configuration. A run that has saved nothing yet does not count as one. Throws
-  // std::runtime_error or std::invalid_argument that say what to do.
+  // Opens and locks the folder for the process that trains in it. A new run needs a folder without a run; a resumed run
+  // must have been started with the same configuration. A run that has saved nothing yet does not count as one. Throws
+  // std::runtime_error or std::invalid_argument that says what to do.
   RunDirectory(std::string path, const RunConfig& config, Start start, const std::string& device = "cpu");
 
   const std::string& path() const { return path_; }
-  bool Locked() const { return lock_->Error() == 0; }  // false where the file system has no locks
+  bool Locked() const { return lock_->Error() == 0; }  // false if the file system does not support locks
   void Finish(const std::string& how);                 // writes DONE
   void Fail(const std::string& why);                   // writes FAILED, if it can
 
@@ -32,14 +32,14 @@ class RunDirectory {
 };
 
 bool IsRun(const std::string& path);   // has a config.toml
-bool IsDone(const std::string& path);  // training ended as it should
+bool IsDone(const std::string& path);  // training has finished
 bool HasCheckpoints(const std::string& path);
 RunConfig ReadRunConfig(const std::string& path, const std::vector<std::string>& set = {});
 
-// "train.lr (0.001, was 0.01)": what differs, for a message; empty if nothing does.
+// Returns what differs, for a message: "train.lr (0.001, was 0.01)"; empty if nothing does.
 std::string ConfigDifferences(const RunConfig& now, const RunConfig& before);
 
-// runs/TASK-ATTENTION[-LABEL]-sSEED
+// Returns runs/TASK-ATTENTION[-LABEL]-sSEED.
 std::string DefaultRunName(const RunConfig& config);
 
 void WriteWhole(const std::string& path, const std::string& text);

@@ -5,7 +5,8 @@
 
 namespace tra {
 
-// What a result may depend on beside its configuration: revision, processor, libraries, threads, device. JSON.
+// Returns, as JSON, what a result may depend on besides its configuration: revision, processor, libraries, threads,
+// device.
 std::string EnvironmentJson(const std::string& device);
 
 }  // namespace tra

@@ -1,4 +1,4 @@
-// A trained model, with what it was trained on where that is known.
+// Loads a trained model, with the configuration of its run if there is one.
 #ifndef TRA_RUN_LOADED_RUN_H_
 #define TRA_RUN_LOADED_RUN_H_
 
@@ -22,16 +22,16 @@ struct LoadedRun {
 // that says what to do.
 LoadedRun LoadRun(const std::string& path, at::Device device, const Warning& warning);
 
-// A model of which there may be nothing but a file.
+// Holds a model that may come from a file without a run.
 struct LoadedModel {
   std::shared_ptr<Decoder> model;
-  std::optional<RunConfig> config;  // of its run
+  std::optional<RunConfig> config;  // of its run; nothing for a file
 };
 
-// Loads the model of a run's folder as above, or of a file such as model.safetensors.
+// Loads the model of a run's folder as LoadRun does, or of a file such as model.safetensors.
 LoadedModel LoadRunOrFile(const std::string& path, at::Device device, const Warning& warning);
 
-// Returns the most tokens of a sequence; nothing for a model that takes any length.
+// Returns the largest number of tokens in a sequence; nothing for a model that takes any length.
 std::optional<int64_t> LongestSequence(const ModelConfig& config);
 
 }  // namespace tra

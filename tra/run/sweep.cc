@@ -22,13 +22,13 @@ namespace fs = std::filesystem;
 
 constexpr char kOverrides[] = "strings such as \"train.steps=2000\"";
 
-// A way in which runs differ beside attention and seed.
+// Holds one of the ways in which runs differ besides attention and seed.
 struct Setting {
-  std::string name;  // empty where there is only one way
+  std::string name;  // empty if there is only one
   std::vector<std::string> overrides;
 };
 
-// "open gates, heads=4" -> "open-gates-heads=4": for folders.
+// Turns "no dropout, heads=4" into "no-dropout-heads=4", for the name of a folder.
 std::string FolderName(const std::string& setting) {
   std::string name;
   for (const char c : setting) {
@@ -67,7 +67,7 @@ class SweepFile {
     return node == nullptr ? std::vector<T>() : ListOf<T>(key, *node, what);
   }
 
-  // The product of the grid's keys and the variants; a single one without a name where the file has neither.
+  // Returns all combinations of a variant with values of the grid; a single one without a name if the file has neither.
   std::vector<Setting> Settings() const {
     std::vector<Setting> settings = Variants();
     const toml::table* grid = Section("grid");
@@ -79,7 +79,7 @@ class SweepFile {
       if (name == "label") Fail("grid: labels are made of the other keys");
       if (!node.is_array() || node.as_array()->empty()) {
         Fail("grid: " + name +
-             (node.is_table() ? " must stand in quotes: \"" + name + ".key\" = [...]" : " must be a list of values"));
+             (node.is_table() ? " must be in quotes: \"" + name + ".key\" = [...]" : " must be a list of values"));
       }
       std::vector<Setting> product;
       for (const Setting& before : settings) {
@@ -186,7 +186,7 @@ Sweep ReadSweep(const std::string& path, const std::vector<std::string>& overrid
 }
 
 std::string SlurmScript(const Sweep& sweep, const std::string& program, const SlurmOptions& options) {
-  const auto quoted = [](const std::string& text) {  // for sh
+  const auto quoted = [](const std::string& text) {  // for a shell
     std::string out = "'";
     for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
     return out + "'";
@@ -194,14 +194,14 @@ std::string SlurmScript(const Sweep& sweep, const std::string& program, const Sl
   std::ostringstream out;
   out << "#!/bin/sh\n"
       << "# One run of " << sweep.file
-      << " for each index: sbatch THIS_FILE. Submit it again to go on with what is not done.\n"
+      << " per index: sbatch THIS_FILE. Submit it again to continue with what is not done.\n"
       << "#SBATCH --job-name=tra-" << fs::path(sweep.file).stem().string() << "\n"
       << "#SBATCH --array=0-" << sweep.runs.size() - 1 << "\n"
       << "#SBATCH --cpus-per-task=" << options.cores << "\n"
       << (options.gpu ? "#SBATCH --gres=gpu:1\n" : "") << "#SBATCH --time=" << options.time << "\n"
       << "#SBATCH --output=" << sweep.folder
       << "/slurm-%A_%a.log\n"
-      // Two minutes to save before the time is up. B: to the script itself, which the run replaces.
+      // Leaves two minutes to save before the time is up. B: signals the script itself, which the run replaces.
       << "#SBATCH --signal=B:TERM@120\n"
       << "exec " << quoted(program) << " sweep " << quoted(sweep.file)
       << " --index \"$SLURM_ARRAY_TASK_ID\" --threads \"$SLURM_CPUS_PER_TASK\"";

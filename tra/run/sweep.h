@@ -1,18 +1,19 @@
-// Many runs from one file: configurations x attentions x settings x seeds.
+// Reads a file that describes many runs: configurations x attentions x settings x seeds.
 //
 //   configs = ["../small/copy.toml", "../small/induct.toml"]   # relative to the file
 //   attentions = ["tra", "rope", "fot"]                        # empty: each configuration's own
 //   seeds = [1, 2, 3, 4]
-//   set = ["train.steps=2000"]                                 # keys changed in all of them
+//   set = ["train.steps=2000"]                                 # changes to all runs
 //   folder = "runs/small"                                      # relative to where tra is run
 //   [grid]                                                     # every combination of the values of any keys
 //   "model.heads" = [1, 4]
 //   "train.lr" = [3e-4, 1e-3]
 //   [variants]                                                 # named changes, one at a time
 //   "as it is" = []
-//   "open gates" = ["model.gate_bias=4"]
+//   "no dropout" = ["model.attention_dropout=0"]
 //
-// A run of a grid or a variant has them as its label, by which tables tell it apart: "open gates, heads=4, lr=0.001".
+// The label of a run names its variant and its values of the grid, so that tables tell runs apart: "no dropout,
+// heads=4, lr=0.001".
 #ifndef TRA_RUN_SWEEP_H_
 #define TRA_RUN_SWEEP_H_
 
@@ -24,28 +25,29 @@ namespace tra {
 struct SweepRun {
   std::string name;    // CONFIG-ATTENTION[-SETTING]-sSEED
   std::string folder;  // of the run
-  std::string config;  // file
+  std::string config;  // path of its configuration
   std::vector<std::string> overrides;
 };
 
 struct Sweep {
   std::string file, folder;
-  std::vector<std::string> overrides;  // beside those of the file
+  std::vector<std::string> overrides;  // in addition to those of the file
   std::vector<SweepRun> runs;
 };
 
-// Every run's configuration is read and checked now, not when its turn comes. Throws std::invalid_argument that names
-// the file, the key and what it may be.
+// Reads a sweep. Every run's configuration is read and checked now, not when its turn comes. Throws
+// std::invalid_argument that names the file, the key and what it may be.
 Sweep ReadSweep(const std::string& path, const std::vector<std::string>& overrides = {});
 
-// What a job of the array asks for.
+// Says what each job of the array asks for.
 struct SlurmOptions {
   int cores = 4;
   std::string time = "24:00:00";
-  bool gpu = false;  // one for each run
+  bool gpu = false;  // one per run
 };
 
-// A job array with one run an index, for sbatch: `program sweep FILE --index N`, with the sweep's overrides.
+// Returns a script for sbatch: a job array with one run per index, each `program sweep FILE --index N` with the sweep's
+// overrides.
 std::string SlurmScript(const Sweep& sweep, const std::string& program, const SlurmOptions& options);
 
 }  // namespace tra

@@ -1,4 +1,4 @@
-// A TOML value as text.
+// Writes TOML values as text.
 #ifndef TRA_RUN_TOML_TEXT_H_
 #define TRA_RUN_TOML_TEXT_H_
 
@@ -11,7 +11,7 @@
 
 namespace tra {
 
-// The shortest that reads back the same; toml++ would make 0.0030000000000000001 of 0.003.
+// Returns the shortest text that reads back as the same number; toml++ would turn 0.003 into 0.0030000000000000001.
 inline std::string TomlText(double value) {
   const std::string text = nlohmann::json(value).dump();
   return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;

@@ -9,20 +9,21 @@
 namespace tra {
 namespace {
 
-// A model reads all symbols but the last.
+// Returns how many symbols a model reads: all but the last.
 int64_t Columns(const Example& example) { return static_cast<int64_t>(example.tokens.size()) - 1; }
 
-// Where to cut examples, ascending by length, so that positions and parts cost least together: the best way to part the
-// shorter ones is part of the best way to part all. Returns how many rows each part has.
+// Divides examples, in ascending order of length, so that positions and parts together cost least, and returns how many
+// rows each part has. Uses dynamic programming: the best division of all examples contains the best division of the
+// shorter ones.
 std::vector<int64_t> PartRows(const std::vector<int64_t>& lengths, int64_t part_cost) {
   std::map<int64_t, int64_t> count;  // length -> rows
   for (const int64_t length : lengths) ++count[length];
   const std::vector<std::pair<int64_t, int64_t>> kinds(count.begin(), count.end());
   struct Best {
     int64_t cost = 0;
-    size_t begin = 0;  // of the last part, in kinds
+    size_t begin = 0;  // where in kinds the last part begins
   };
-  std::vector<Best> best(kinds.size() + 1);  // of the first n kinds
+  std::vector<Best> best(kinds.size() + 1);  // best[n]: the best division of the first n kinds
   for (size_t n = 1; n <= kinds.size(); ++n) {
     best[n].cost = INT64_MAX;
     int64_t rows = 0;
@@ -56,7 +57,7 @@ BatchPart MakePart(const std::vector<Example>& examples, const size_t* order, in
       tokens[at] = example.tokens[at];
       if (example.supervised[at + 1] != 0) targets[at] = example.tokens[at + 1];
     }
-    part.indices.push_back(static_cast<int64_t>(first + order[row]));
+    part.sequence_ids.push_back(static_cast<int64_t>(first + order[row]));
     part.lengths.push_back(Columns(example));
     part.groups.push_back(example.group);
   }

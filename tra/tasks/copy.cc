@@ -1,5 +1,5 @@
-// BOS x SEP x EOS: copying a string, of symbols that may repeat (`copy`) or that are all different (`induct`: a
-// symbol's successor is then told by the symbol alone, which is an induction head).
+// Makes examples BOS x SEP x EOS, which ask a model to copy the string x. Its symbols may repeat (`copy`) or are all
+// different (`induct`: each symbol alone then determines its successor, which is what an induction head looks up).
 #include <algorithm>
 #include <map>
 #include <string>
@@ -41,7 +41,7 @@ std::vector<std::string> Explain(const Example& example, const std::vector<std::
   const auto end = std::find(begin, example.tokens.end(), strings::kSeparator);
   std::map<int32_t, int64_t> count;
   for (auto at = begin; at != end; ++at) ++count[*at];
-  int64_t unclear = 0;  // of those that have a successor in x
+  int64_t unclear = 0;  // answers that follow a symbol that x has more than once
   for (auto at = begin; at + 1 < end; ++at) unclear += count[*at] > 1 ? 1 : 0;
   const std::string length = std::to_string(end - begin);
   return {"the " + length + " symbols between BOS and SEP come again in the same order, then EOS",

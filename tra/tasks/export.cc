@@ -55,4 +55,9 @@ std::string TextHead(const Task& task, const std::vector<std::string>& names, co
   return head;
 }
 
+std::string TextLine(const Example& example, uint64_t /*index*/, const Task& task,
+                     const std::vector<std::string>& names) {
+  return ExampleText(example, task, names);
+}
+
 }  // namespace tra

@@ -1,12 +1,11 @@
-// Examples as text that says what it is.
+// Writes examples as text that says what it is. There are two formats:
 //
-//   JSONL  an object {"format": "tra-examples", "task", "supervision", "names": [of tokens, by id], and the origin},
-//   then
-//          an object each {"index", "text", "tokens": [ids], "supervised": [positions of the answers]}, and "group"
-//          where a task has groups
-//   text   lines that begin with # and say the same, then the text of an example a line
+//   JSONL  a head {"format": "tra-examples", "task", "supervision", "names": [of tokens, by id], and the origin}, then
+//          one object per example {"index", "text", "tokens": [ids], "supervised": [positions of the answers]}, and
+//          "group" where a task has groups
+//   text   a head of lines that begin with # and say the same, then one line per example with its text
 //
-// No line here ends with a newline, but for those inside a head of text.
+// These functions put no newline at the end of what they return.
 #ifndef TRA_TASKS_EXPORT_H_
 #define TRA_TASKS_EXPORT_H_
 
@@ -20,16 +19,25 @@
 
 namespace tra {
 
-// The symbols' names, one after the other.
+// Returns the names of the symbols, one after the other.
 std::string ExampleText(const Example& example, const Task& task, const std::vector<std::string>& names);
 
-// Where examples come from, as fields of a head.
+// Returns where examples come from, as fields for a head.
 nlohmann::ordered_json Origin(const GeneratedExamples& examples, uint64_t first, uint64_t count);
 
 std::string JsonlHead(const Task& task, const std::vector<std::string>& names, const nlohmann::ordered_json& origin);
 std::string JsonlLine(const Example& example, uint64_t index, const Task& task, const std::vector<std::string>& names);
 
 std::string TextHead(const Task& task, const std::vector<std::string>& names, const nlohmann::ordered_json& origin);
+std::string TextLine(const Example& example, uint64_t index, const Task& task, const std::vector<std::string>& names);
+
+// Holds a format's name and functions; kExportFormats lists all formats.
+struct ExportFormat {
+  const char* name;
+  std::string (*head)(const Task& task, const std::vector<std::string>& names, const nlohmann::ordered_json& origin);
+  std::string (*line)(const Example& example, uint64_t index, const Task& task, const std::vector<std::string>& names);
+};
+constexpr ExportFormat kExportFormats[] = {{"jsonl", &JsonlHead, &JsonlLine}, {"text", &TextHead, &TextLine}};
 
 }  // namespace tra
 

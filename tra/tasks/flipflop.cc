@@ -15,9 +15,9 @@ Range Lengths(int64_t /*symbols*/) { return {kFewestInstructions, kLongest}; }
 
 std::vector<std::string> Names(int64_t /*symbols*/) { return {"_", "w", "r", "i", "0", "1"}; }
 
-// Pairs of an instruction and a bit: w first, r last, a fair coin after w and i, the last written bit after r.
+// Makes pairs of an instruction and a bit: w first, r last, a fair coin after w and i, the last written bit after r.
 Example Make(const Recipe& recipe, Random& random) {
-  // One word decides an instruction: its lowest bit the coin, the other 31 the kind.
+  // One random word decides an instruction: its lowest bit is the coin, the other 31 bits choose the instruction.
   const auto ignore = static_cast<uint32_t>(std::llround(recipe.ignore * 0x1p31));
   const uint32_t write = ignore + (0x80000000u - ignore) / 2;
   const int64_t instructions = random.Between(recipe.lengths.low, recipe.lengths.high);

@@ -1,4 +1,5 @@
-// Flip-flop language modelling (Liu et al. 2023): a memory of one bit, written, read and otherwise to be left alone.
+// The symbols of flip-flop language modelling (Liu et al. 2023): a memory of one bit is written, read and otherwise
+// left alone.
 #ifndef TRA_TASKS_FLIPFLOP_H_
 #define TRA_TASKS_FLIPFLOP_H_
 
@@ -6,7 +7,7 @@
 
 namespace tra::flipflop {
 
-// The ids of the paper's authors.
+// These are the ids that the paper's authors use.
 enum Symbol : int32_t { kWrite = 1, kRead = 2, kIgnored = 3, kZero = 4, kOne = 5 };
 
 constexpr int64_t kFewestInstructions = 2;  // a w and an r

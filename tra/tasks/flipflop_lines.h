@@ -1,4 +1,4 @@
-// Flip-flop sequences in the text form of the public dataset: `w1i0i1r1`, one a line.
+// Reads flip-flop sequences in the text form of the public dataset: one per line, such as `w1i0i1r1`.
 #ifndef TRA_TASKS_FLIPFLOP_LINES_H_
 #define TRA_TASKS_FLIPFLOP_LINES_H_
 
@@ -12,8 +12,9 @@
 
 namespace tra {
 
-// A file of such lines; empty ones and those that begin with # are passed over. Every line is checked on opening: a
-// file that is not flip-flop throws std::runtime_error with the line's number, what is wrong and what would be right.
+// Gives the sequences of a file of such lines, and skips lines that are empty or begin with #. Opening it checks every
+// line: a file that is not flip-flop throws std::runtime_error with the line's number, what is wrong and what would be
+// right.
 class FlipflopLines : public ExampleSource {
  public:
   explicit FlipflopLines(const std::string& path);
@@ -22,11 +23,11 @@ class FlipflopLines : public ExampleSource {
   std::optional<uint64_t> Size() const override { return lines_.size(); }
 
   struct Counts {
-    int64_t write = 0, read = 0, ignore = 0;  // instructions between the first and the last of their lines
-    size_t shortest = 0, longest = 0;         // symbols
+    int64_t write = 0, read = 0, ignore = 0;  // instructions, without the first and the last of each line
+    size_t shortest = 0, longest = 0;         // symbols per line
   };
   const Counts& counts() const { return counts_; }
-  // Of the instructions that were drawn: the first and the last of a line were not.
+  // Returns the share of i among the instructions that were drawn: the first and the last of a line were not.
   double IgnoreRate() const;
 
  private:

@@ -1,5 +1,5 @@
-// Flip-Flop++: an instruction, a string of letters in which the trigger `a` occurs a few times, and the letter that the
-// instruction asks for: the one before or after the first or the last trigger.
+// Makes examples of Flip-Flop++: an instruction, a string of letters in which the trigger `a` occurs a few times, and
+// the letter that the instruction asks for, which is the one before or after the first or the last trigger.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -11,24 +11,25 @@ namespace {
 
 enum Symbol : int32_t { kBeforeFirst = 1, kAfterFirst = 2, kBeforeLast = 3, kAfterLast = 4, kTrigger = 5 };
 
-// However long the string: at test lengths only the length is new, not the number of triggers.
+// The same for strings of all lengths: at test lengths only the length is new, not the number of triggers.
 constexpr int64_t kMostTriggers = 5;
 
 bool OfFirst(int32_t instruction) { return instruction == kBeforeFirst || instruction == kAfterFirst; }
 bool Before(int32_t instruction) { return instruction == kBeforeFirst || instruction == kBeforeLast; }
 
-// Places of `count` triggers in a string, ascending. Taking out the letter after each trigger but the last makes every
-// choice of neighbourless places among `slots` one of any places among slots - count + 1, and the other way round.
+// Draws the places of `count` triggers, no two of them adjacent, in ascending order. All choices are equally likely:
+// removing the letter after each trigger but the last maps the choices of non-adjacent places among `slots` one to one
+// to the choices of any places among slots - count + 1, which are drawn here.
 std::vector<int64_t> DrawPlaces(int64_t count, int64_t slots, Random& random) {
   std::vector<int64_t> places;
   const int64_t free = slots - count + 1;
-  for (int64_t last = free - count; last < free; ++last) {  // Floyd's draw without repetition
+  for (int64_t last = free - count; last < free; ++last) {  // Floyd's sampling without replacement
     const int64_t place = random.Between(0, last);
     const bool taken = std::find(places.begin(), places.end(), place) != places.end();
     places.push_back(taken ? last : place);
   }
   std::sort(places.begin(), places.end());
-  for (int64_t i = 0; i < count; ++i) places[static_cast<size_t>(i)] += i + 1;  // + 1: none at the start
+  for (int64_t i = 0; i < count; ++i) places[static_cast<size_t>(i)] += i + 1;  // + 1: no trigger at the start
   return places;
 }
 
@@ -40,7 +41,8 @@ std::vector<std::string> Names(int64_t symbols) {
   return names;
 }
 
-// No two triggers are neighbours, none is at the start or at the end; all such places are equally likely.
+// Makes an example. No two triggers are adjacent, none is at the start or at the end; all such placements are equally
+// likely.
 Example Make(const Recipe& recipe, Random& random) {
   const int64_t length = random.Between(recipe.lengths.low, recipe.lengths.high);
   const int32_t instruction = kBeforeFirst + static_cast<int32_t>(random.Below(4));

@@ -43,7 +43,7 @@ GeneratedExamples::GeneratedExamples(const std::string& task, const std::string&
 }
 
 Example GeneratedExamples::At(uint64_t index) const {
-  Random random(seed_, task_->Stream(*split_), index);
+  Random random(seed_, task_->StreamWord(*split_), index);
   Example example = task_->kind.make(recipe_, random);
   while (options_.pack > 0) {
     const Example next = task_->kind.make(recipe_, random);

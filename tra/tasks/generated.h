@@ -1,4 +1,4 @@
-// The examples of a split of a task, made when asked for.
+// Generates the examples of a split of a task when they are asked for.
 #ifndef TRA_TASKS_GENERATED_H_
 #define TRA_TASKS_GENERATED_H_
 
@@ -14,13 +14,13 @@ namespace tra {
 struct TaskOptions {
   std::optional<Range> lengths;    // instead of the split's
   std::optional<int64_t> symbols;  // instead of the task's
-  // Fill a sequence of up to so many symbols with one example after the other. 0: one example a sequence.
+  // Fills each sequence with one example after the other, up to this many symbols. 0: one example per sequence.
   int64_t pack = 0;
-  // Put 0 to so many pads, uniform, before a sequence: positions then do not always begin at 0.
+  // Puts 0 to this many pads, drawn uniformly, before each sequence, so that positions do not always begin at 0.
   int64_t offset = 0;
 };
 
-// At(index) is a pure function of (task, split, seed, index) and the options.
+// Generates examples. At(index) is a pure function of (task, split, seed, index) and the options.
 class GeneratedExamples : public ExampleSource {
  public:
   // Throws std::invalid_argument that names the value and what it may be.
@@ -33,7 +33,7 @@ class GeneratedExamples : public ExampleSource {
   uint64_t seed() const { return seed_; }
   const TaskOptions& options() const { return options_; }
   const Recipe& recipe() const { return recipe_; }
-  const std::vector<std::string>& names() const { return names_; }  // of tokens, by id: as many as the vocabulary has
+  const std::vector<std::string>& names() const { return names_; }  // of all tokens of the vocabulary, by id
 
  private:
   const Task* task_;

@@ -1,4 +1,4 @@
-// BOS x SEP a b: which symbol followed a in a string of different symbols?
+// Makes examples BOS x SEP a b, which ask for the symbol b that follows a in x, a string of different symbols.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// The kinds of examples there are; a file each.
+// The kinds of examples, each in a file of its name; copy.cc has InductKind too.
 #ifndef TRA_TASKS_KINDS_H_
 #define TRA_TASKS_KINDS_H_
 
@@ -8,7 +8,7 @@ namespace tra {
 
 Kind FlipflopKind();
 Kind CopyKind();    // symbols may repeat
-Kind InductKind();  // the same of different symbols
+Kind InductKind();  // like copy, but all symbols differ
 Kind InductQueryKind();
 Kind FlipflopPlusKind();
 

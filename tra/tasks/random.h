@@ -1,17 +1,18 @@
-// The draws of one example: a pure function of where the example stands, so nothing has to be saved, skipped or shared.
+// Draws the random numbers of one example. They are a pure function of its seed, stream and index, so nothing has to be
+// saved, skipped or shared.
 #ifndef TRA_TASKS_RANDOM_H_
 #define TRA_TASKS_RANDOM_H_
 
 #include <array>
 #include <cstdint>
 
-#include "tra/kernels/philox.h"
+#include "tra/base/philox.h"
 
 namespace tra {
 
 class Random {
  public:
-  // `stream` is of the task and split (see Task::Stream).
+  // `stream` belongs to the task and the split (see Task::StreamWord).
   Random(uint64_t seed, uint32_t stream, uint64_t index)
       : key_{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)},
         counter_{0, static_cast<uint32_t>(index), static_cast<uint32_t>(index >> 32), stream} {}
@@ -25,8 +26,8 @@ class Random {
     return words_[used_++];
   }
 
-  // Uniform in [0, bound), exactly: the high half of a product, with the few words that would favour some results
-  // thrown away (Lemire 2019).
+  // Draws from [0, bound), exactly uniformly: takes the high half of a product, and rejects the few words that would
+  // favour some results (Lemire 2019).
   uint32_t Below(uint32_t bound) {
     uint64_t product = static_cast<uint64_t>(Word()) * bound;
     if (static_cast<uint32_t>(product) < bound) {
@@ -36,7 +37,7 @@ class Random {
     return static_cast<uint32_t>(product >> 32);
   }
 
-  // Uniform in [low, high].
+  // Draws uniformly from [low, high].
   int64_t Between(int64_t low, int64_t high) { return low + Below(static_cast<uint32_t>(high - low + 1)); }
 
  private:

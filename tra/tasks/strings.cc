@@ -20,7 +20,7 @@ std::vector<int32_t> Draw(int64_t length, int64_t symbols, Random& random) {
 std::vector<int32_t> DrawUnique(int64_t length, int64_t symbols, Random& random) {
   std::vector<int32_t> x(static_cast<size_t>(symbols));
   std::iota(x.begin(), x.end(), int32_t{kFirstSymbol});
-  for (size_t i = 0; i < static_cast<size_t>(length); ++i) {  // Fisher and Yates, as far as needed
+  for (size_t i = 0; i < static_cast<size_t>(length); ++i) {  // a Fisher-Yates shuffle, as far as needed
     std::swap(x[i], x[i + random.Below(static_cast<uint32_t>(x.size() - i))]);
   }
   x.resize(static_cast<size_t>(length));

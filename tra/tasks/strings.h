@@ -1,4 +1,4 @@
-// What the tasks on strings of symbols share: BOS x SEP, and then something about x.
+// Helpers of the tasks on strings of symbols. Their examples begin with BOS x SEP, and then ask something about x.
 #ifndef TRA_TASKS_STRINGS_H_
 #define TRA_TASKS_STRINGS_H_
 
@@ -13,10 +13,10 @@ enum Mark : int32_t { kBegin = 1, kSeparator = 2, kEnd = 3, kFirstSymbol = 4 };
 
 constexpr int64_t kMostSymbols = 100'000;
 
-// pad, BOS, SEP, EOS, then the symbols as numbers.
+// Returns the names of all tokens: PAD, BOS, SEP, EOS, then the symbols as numbers.
 std::vector<std::string> Names(int64_t symbols);
 
-// Symbols drawn with repetition, or each at most once.
+// Draw a string of symbols that may repeat, or that each occur at most once.
 std::vector<int32_t> Draw(int64_t length, int64_t symbols, Random& random);
 std::vector<int32_t> DrawUnique(int64_t length, int64_t symbols, Random& random);
 

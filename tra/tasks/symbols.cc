@@ -26,10 +26,10 @@ class Reader {
     return found->second;
   }
 
-  // Removes the first name from the word.
+  // Removes the first name from the word and returns its id.
   int32_t First(std::string_view& word) const {
     const size_t size = PrefixSize(word);
-    if (size == 0) {  // what is up to the next name is none
+    if (size == 0) {  // reports all up to the next known name
       size_t end = 1;
       while (end < word.size() && PrefixSize(word.substr(end)) == 0) ++end;
       Fail(word.substr(0, end));
@@ -40,7 +40,7 @@ class Reader {
   }
 
  private:
-  // Of the longest name that the word begins with; 0 if with none.
+  // Returns the size of the longest name that the word begins with, or 0 if there is none.
   size_t PrefixSize(std::string_view word) const {
     size_t size = std::min(longest_, word.size());
     while (size > 0 && ids_.count(word.substr(0, size)) == 0) --size;

@@ -1,4 +1,4 @@
-// Examples typed by hand: the tokens that a text names.
+// Reads examples that are typed by hand.
 #ifndef TRA_TASKS_SYMBOLS_H_
 #define TRA_TASKS_SYMBOLS_H_
 
@@ -11,9 +11,9 @@
 
 namespace tra {
 
-// What ExampleText writes, read back. Blanks may stand between any two names, and must where the task writes them;
-// where it writes none ("w1i0r") the longest name that fits is taken. `names` are of all tokens, by id. Throws
-// std::invalid_argument with the name nearest to one that is unknown.
+// Returns the tokens that a text names, as ExampleText writes it. Blanks may stand between any two names, and must
+// where the task writes them; where it writes none ("w1i0r"), the longest name that fits is taken. `names` are the
+// names of all tokens, by id. For an unknown name, throws std::invalid_argument that suggests the nearest one.
 std::vector<int32_t> ParseSymbols(std::string_view text, const Task& task, const std::vector<std::string>& names);
 
 }  // namespace tra

@@ -1,4 +1,4 @@
-// The table of tasks: one row each.
+// The table of tasks, with one row per task.
 #ifndef TRA_TASKS_TASK_H_
 #define TRA_TASKS_TASK_H_
 
@@ -13,58 +13,58 @@
 namespace tra {
 
 struct Range {
-  int64_t low = 0, high = 0;  // both belong to it
+  int64_t low = 0, high = 0;  // both inclusive
 
   bool Has(int64_t value) const { return low <= value && value <= high; }
 };
 
-constexpr int64_t kLongest = 1 << 20;  // of what has no bound of its own
+constexpr int64_t kLongest = 1 << 20;  // the limit of lengths that have no other limit
 
 struct Split {
   const char* name;
-  uint32_t number;      // examples are drawn from it: never changed, never used again
-  Range lengths;        // uniform; see Kind::length_of
-  int64_t examples;     // that an evaluation takes, unless told otherwise
-  bool ood = false;     // unlike anything in training: a score on it is one of generalisation
+  uint32_t number;      // determines the examples: never change it, never use it for another split
+  Range lengths;        // drawn uniformly; see Kind::length_of
+  int64_t examples;     // how many an evaluation takes by default
+  bool ood = false;     // unlike anything in training: scores on it measure generalisation
   double ignore = 0.0;  // flipflop: the probability of an i
 };
 
-// What an example is to be, after options.
+// Says which examples to make, with the options applied.
 struct Recipe {
   Range lengths;
   int64_t symbols = 0;
   double ignore = 0.0;
 };
 
-// How examples of a kind are made and spoken of.
+// Says how examples of a kind are made and described.
 struct Kind {
   const char* supervision;  // which symbols are answers, in words
   const char* length_of;    // what a length counts
   Range symbols;            // how many symbols strings may be drawn from
   Range (*lengths)(int64_t symbols);
-  std::vector<std::string> (*names)(int64_t symbols);  // of all tokens, by id; [0] is the pad
+  std::vector<std::string> (*names)(int64_t symbols);  // the names of all tokens, by id; [0] is the pad
   const char* separator;                               // between names in a line of text
   Example (*make)(const Recipe& recipe, Random& random);
-  // The answers in words, a sentence each.
+  // Explains the answers, in a list of sentences.
   std::vector<std::string> (*explain)(const Example& example, const std::vector<std::string>& names);
-  std::vector<const char*> groups = {};  // examples that are also scored apart, by Example::group
+  std::vector<const char*> groups = {};  // names of groups of examples that are also scored separately
 };
 
 struct Task {
   const char* name;
-  uint32_t number;  // examples are drawn from it: never changed, never used again
+  uint32_t number;  // determines the examples: never change it, never use it for another task
   const char* summary;
   Kind kind;
-  int64_t symbols;  // that strings are drawn from, unless told otherwise
+  int64_t symbols;  // how many symbols strings are drawn from by default
   std::vector<Split> splits;
 
-  // Apart from the draws of dropout, labels and sampling, which use small numbers.
-  uint32_t Stream(const Split& split) const { return 0x10000u * number + 0x100u + split.number; }
+  // Returns the stream that examples of a split are drawn from: one of Stream::kTasks for each task and split.
+  uint32_t StreamWord(const Split& split) const { return 0x10000u * number + FirstOf(Stream::kTasks) + split.number; }
 };
 
 const std::vector<Task>& Tasks();
 
-// Both throw std::invalid_argument with the names there are.
+// Return the task or split of this name. Both throw std::invalid_argument that lists the known names.
 const Task& FindTask(std::string_view name);
 const Split& FindSplit(const Task& task, std::string_view name);
 

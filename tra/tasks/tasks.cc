@@ -7,7 +7,7 @@ namespace {
 
 constexpr bool kIid = false, kOod = true;
 
-// Training on up to 50 symbols, and the paper's three buckets beyond.
+// Returns splits for training on up to 50 symbols, and for the paper's three buckets of longer strings.
 std::vector<Split> StringSplits(int64_t shortest) {
   return {
       {"train", 0, {shortest, 50}, 4'000'000},  //
@@ -20,7 +20,7 @@ std::vector<Split> StringSplits(int64_t shortest) {
 
 const std::vector<Task>& Tasks() {
   static const std::vector<Task> kTasks = {
-      // The sizes and probabilities of the public dataset.
+      // These are the sizes and probabilities of the public dataset.
       {"flipflop",
        1,
        "the bit last written, among others to be ignored",

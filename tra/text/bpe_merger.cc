@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint32_t kEnd = ~uint32_t{0};
 constexpr uint32_t kLong = 1 << 16;
-constexpr uint64_t kFree = ~uint64_t{0};  // no pair: ids are not negative
+constexpr uint64_t kFree = ~uint64_t{0};  // an empty slot; no pair has this key, as ids are not negative
 
 uint64_t PairKey(int32_t left, int32_t right) {
   return static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32 | static_cast<uint32_t>(right);
@@ -72,7 +72,7 @@ void BpeMerger::Merge(const MergeTable& table, std::string_view piece, std::vect
     if (left.before != kEnd) Rank(table, left.before);
   }
   for (uint32_t i = 0; i < size; i = symbols_[i].after) ids.push_back(symbols_[i].id);
-  if (size > kLong) *this = BpeMerger();  // memory for words is worth keeping, for megabytes it is not
+  if (size > kLong) *this = BpeMerger();  // keeps memory for words, frees that for megabytes
 }
 
 }  // namespace tra

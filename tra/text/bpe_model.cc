@@ -14,8 +14,8 @@ namespace tra {
 namespace {
 
 constexpr char kVersionLine[] = "#version: 0.2";
-constexpr int kPrintable = 188;                   // bytes that stand for themselves
-constexpr int kVisible = 256 + 256 - kPrintable;  // code points in use are below
+constexpr int kPrintable = 188;                   // number of bytes that stand for themselves
+constexpr int kVisible = 256 + 256 - kPrintable;  // all code points in use are below this
 
 constexpr bool Printable(int byte) {
   return (byte >= '!' && byte <= '~') || (byte >= 0xA1 && byte <= 0xAC) || (byte >= 0xAE && byte <= 0xFF);
@@ -31,7 +31,7 @@ std::string PathIn(const std::string& directory, const char* file) {
                            " and " + kMergesFile + " anew");
 }
 
-// Ids 0..n-1, each once.
+// Returns the tokens by id. Fails unless n tokens have the ids 0..n-1, each once.
 std::vector<std::string> ParseTokens(std::string_view encoder, const std::string& path) {
   nlohmann::json json;
   try {
@@ -55,7 +55,7 @@ std::vector<std::string> ParseTokens(std::string_view encoder, const std::string
   return tokens;
 }
 
-// All in one place: the message of a broken line, and the ids of its parts.
+// Reads the merges, one per line, into a model. Its errors name the line at fault.
 class MergeParser {
  public:
   MergeParser(BpeModel& model, std::string path) : model_(model), path_(std::move(path)), made_(model.tokens.size()) {
@@ -83,7 +83,7 @@ class MergeParser {
     const auto left = FromVisible(line.substr(0, space)), right = FromVisible(line.substr(space + 1));
     if (!left || !right) Fail("is not of GPT-2's byte characters");
     const int32_t left_id = Find(*left), right_id = Find(*right), result = Find(*left + *right);
-    // Encoding relies on both: the best pair is then never made by a worse one.
+    // Encoding relies on these two checks: they ensure that no merge makes a pair that ranks better than itself.
     if (!made_[static_cast<size_t>(left_id)] || !made_[static_cast<size_t>(right_id)]) {
       Fail("uses a part before it is made");
     }
@@ -159,7 +159,7 @@ std::optional<std::string> FromVisible(std::string_view visible) {
   for (size_t i = 0; i < visible.size(); ++i) {
     auto code = static_cast<unsigned char>(visible[i]) + 0u;
     if (code >= 0x80) {
-      // Code points below kVisible have two bytes.
+      // Code points from 0x80 to kVisible take two bytes.
       if ((code & 0xE0) != 0xC0 || ++i == visible.size()) return std::nullopt;
       const auto low = static_cast<unsigned char>(visible[i]) + 0u;
       if ((low & 0xC0) != 0x80) return std::nullopt;

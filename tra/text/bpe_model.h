@@ -1,4 +1,4 @@
-// What a byte-level BPE is made of, and the two files that hold it, in GPT-2's format.
+// Holds a byte-level BPE, and reads and writes the two files it is stored in, in GPT-2's format.
 #ifndef TRA_TEXT_BPE_MODEL_H_
 #define TRA_TEXT_BPE_MODEL_H_
 
@@ -16,27 +16,29 @@ struct BpeModel {
     int32_t left, right, result;  // ids
   };
 
-  std::vector<std::string> tokens;      // by id, their bytes
-  std::array<int32_t, 256> byte_ids{};  // by byte
-  std::vector<Merge> merges;            // best first; parts are bytes or results of earlier merges
-  std::optional<int32_t> end_of_text;   // "<|endoftext|>", which no text gives
+  std::vector<std::string> tokens;      // the bytes of each token, by id
+  std::array<int32_t, 256> byte_ids{};  // the id of each byte
+  std::vector<Merge> merges;            // best first; left and right are bytes or results of earlier merges
+  std::optional<int32_t> end_of_text;   // "<|endoftext|>", which encoding never produces
 };
 
 constexpr char kEncoderFile[] = "encoder.json";  // {"token": id, ...}
-constexpr char kMergesFile[] = "vocab.bpe";      // "#version: 0.2", then a merge a line, best first: left, space, right
+constexpr char kMergesFile[] = "vocab.bpe";      // "#version: 0.2", then one merge "left right" per line, best first
 constexpr char kEndOfText[] = "<|endoftext|>";
 
-// Bytes in the order that GPT-2 numbers them in: the printable ones of Latin-1, then the others.
+// Returns all bytes in the order in which GPT-2 numbers them: the printable ones of Latin-1, then the others.
 const std::array<unsigned char, 256>& ByteOrder();
 
-// The files hold bytes as characters that can be seen: a printable one as itself, the others from U+0100 on.
+// Convert bytes to the visible characters that stand for them in the files, and back. A printable byte stands for
+// itself, the others are characters from U+0100 on.
 std::string ToVisible(std::string_view bytes);
-std::optional<std::string> FromVisible(std::string_view visible);  // nothing if another character is in it
+std::optional<std::string> FromVisible(std::string_view visible);  // nothing if it has any other character
 
-// Of the contents of the two files. Throws std::runtime_error that begins with the path of the file at fault.
+// Makes a model from the contents of the two files. Throws std::runtime_error that begins with the path of the file at
+// fault.
 BpeModel ParseBpe(std::string_view encoder, std::string_view merges, const std::string& directory);
 
-// Creates the directory if need be. Throws std::runtime_error.
+// Writes the two files, and creates the directory if it is missing. Throws std::runtime_error.
 void WriteBpe(const BpeModel& model, const std::string& directory);
 
 }  // namespace tra

@@ -10,7 +10,8 @@
 namespace tra {
 namespace {
 
-// The ids of words seen lately. Each word has one place, and the last to come takes it: bounded, and nothing to tidy.
+// Caches the ids of recent words. Each word has one possible place, and a new word replaces the one that was there, so
+// the cache is bounded and needs no cleaning up.
 class WordCache {
  public:
   static constexpr size_t kMaxBytes = 30, kMaxIds = 8;
@@ -21,7 +22,7 @@ class WordCache {
   };
   static_assert(sizeof(Word) == 64, "a cache line");
 
-  // The place of `piece`, which may hold another word. For pieces of up to kMaxBytes.
+  // Returns the place of `piece`, which may hold another word. `piece` must have at most kMaxBytes.
   Word& Place(std::string_view piece) { return words_[std::hash<std::string_view>()(piece) % kWords]; }
 
   static bool Holds(const Word& word, std::string_view piece) {

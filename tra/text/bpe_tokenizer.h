@@ -1,4 +1,4 @@
-// Byte-level BPE, as GPT-2's.
+// Encodes text by byte-level BPE, as GPT-2 does.
 #ifndef TRA_TEXT_BPE_TOKENIZER_H_
 #define TRA_TEXT_BPE_TOKENIZER_H_
 
@@ -38,7 +38,7 @@ class BpeTokenizer : public Tokenizer {
   BpeModel model_;
   MergeTable table_;
   std::string checksum_;
-  // One per call that is under way; they come back with the words they have seen.
+  // Each running call borrows a workspace from here. A returned one keeps the words it has cached.
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Workspace>> idle_;
 };

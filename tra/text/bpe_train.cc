@@ -39,7 +39,7 @@ WordCounts CountWords(std::string_view text, size_t threads) {
   return std::move(counts[0]);
 }
 
-// The different words of a text as linked lists of symbols, and where each pair of neighbours is.
+// Holds the distinct words of a text as linked lists of symbols, and the places of each pair of neighbours.
 class Trainer {
  public:
   Trainer(const WordCounts& words, BpeModel& model) : model_(model) {
@@ -47,13 +47,13 @@ class Trainer {
     Queue();
   }
 
-  // False if no pair occurs twice.
+  // Makes the next merge. Returns false if no pair occurs twice.
   bool Step() {
     while (!queue_.empty()) {
       const auto [count, negated_pair] = queue_.top();
       queue_.pop();
       const uint64_t pair = ~negated_pair;
-      // A pair only comes into being with the newer of its tokens; from then on others take symbols away from it.
+      // A pair gains occurrences only while the newer of its two tokens is made; later merges can only lower its count.
       const int64_t now = pairs_[pair].count;
       if (now == count) {
         Merge(pair);
@@ -74,7 +74,7 @@ class Trainer {
   };
   struct Pair {
     int64_t count = 0;
-    std::vector<uint32_t> places;  // of its left symbol, ascending; some no longer true
+    std::vector<uint32_t> places;  // of its left symbol, ascending; some may be outdated
   };
 
   static uint64_t Key(int32_t left, int32_t right) {
@@ -94,7 +94,8 @@ class Trainer {
     for (uint32_t i = begin; i + 1 < end; ++i) Found(i);
   }
 
-  // The symbol at `place` and the one after it are neighbours now, or are about to be no longer.
+  // Found counts the pair at `place`: the symbol there and the one after it. Lost is called before such a pair is
+  // broken up, and subtracts it again.
   void Found(uint32_t place) {
     const Symbol& left = symbols_[place];
     const uint64_t key = Key(left.id, symbols_[left.after].id);
@@ -144,7 +145,8 @@ class Trainer {
   std::vector<int64_t> counts_;  // by word
   std::unordered_map<uint64_t, Pair> pairs_;
   std::vector<uint64_t> fresh_;  // pairs that are not in the queue yet
-  // Highest count first, then the smallest pair: hence negated. Counts may be outdated, and then are too high.
+  // Gives the highest count first, then the smallest pair, which is why pairs are stored inverted. A count may be
+  // outdated; it is then too high.
   std::priority_queue<std::pair<int64_t, uint64_t>> queue_;
 };
 

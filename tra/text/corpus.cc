@@ -10,11 +10,6 @@
 namespace tra {
 namespace {
 
-const std::vector<std::string>& Splits() {
-  static const std::vector<std::string> kSplits = {"train", "valid", "test"};
-  return kSplits;
-}
-
 std::vector<std::string> NamesOf(const std::string& split) {
   return {"wiki." + split + ".raw", "wiki." + split + ".tokens", split + ".txt"};
 }
@@ -32,16 +27,21 @@ std::string NamesInWords(const std::string& split, const std::string& last = "an
 
 }  // namespace
 
+const std::vector<std::string>& CorpusSplits() {
+  static const std::vector<std::string> kSplits = {"train", "valid", "test"};
+  return kSplits;
+}
+
 const std::string& Corpus::File(const std::string& split) const {
   const auto found = files.find(split);
   if (found != files.end()) return found->second;
-  for (const std::string& known : Splits()) {
+  for (const std::string& known : CorpusSplits()) {
     if (split == known) {
       throw std::runtime_error(directory + ": has no " + split + " text; looked for " + NamesInWords(split) +
                                "; put one of them there or name another directory");
     }
   }
-  throw std::invalid_argument("corpus: " + UnknownName("split", split, Splits()));
+  throw std::invalid_argument("corpus: " + UnknownName("split", split, CorpusSplits()));
 }
 
 Corpus FindCorpus(const std::string& directory) {
@@ -50,7 +50,7 @@ Corpus FindCorpus(const std::string& directory) {
     throw std::runtime_error(directory + ": no such directory; name one that holds " + NamesInWords("train", "or"));
   }
   Corpus corpus{directory, {}};
-  for (const std::string& split : Splits()) {
+  for (const std::string& split : CorpusSplits()) {
     for (const std::string& name : NamesOf(split)) {
       const std::string path = (std::filesystem::path(directory) / name).string();
       if (!std::filesystem::exists(path, ignored)) continue;

@@ -1,4 +1,4 @@
-// Where a text can be cut without changing any id.
+// Finds places where a text can be cut without changing the ids of its tokens.
 #ifndef TRA_TEXT_CUTS_H_
 #define TRA_TEXT_CUTS_H_
 
@@ -7,12 +7,12 @@
 
 namespace tra {
 
-// The White_Space characters of ASCII.
+// Tells whether c is one of ASCII's White_Space characters.
 constexpr bool IsAsciiSpace(char c) { return c == ' ' || ('\t' <= c && c <= '\r'); }
 
-// The first cut at or after `from`, or the end: before an ASCII space that follows an ASCII character that is none. No
-// piece of the splitting pattern goes on over such a place, and the only thing that looks ahead is a run of spaces.
-// Both sides being ASCII, no character of UTF-8 is broken either.
+// Returns the first cut at or after `from`, or the end of the text. A cut lies between an ASCII character that is not a
+// space and an ASCII space. No piece of the splitting pattern crosses such a place, and only runs of spaces depend on
+// what follows them. As both sides are ASCII, no UTF-8 character is broken either.
 inline size_t NextCut(std::string_view text, size_t from) {
   for (size_t i = from == 0 ? 1 : from; i < text.size(); ++i) {
     const char before = text[i - 1];

@@ -20,7 +20,7 @@ Pcre2Code CompilePcre2(const std::string& pattern, uint32_t options) {
     throw std::runtime_error("PCRE2 cannot compile " + pattern + ": " + Pcre2Message(error) + " at " +
                              std::to_string(offset) + "; install a PCRE2 that was built with Unicode");
   }
-  // Where there is no just-in-time compiler the interpreter serves.
+  // This may fail: where there is no just-in-time compiler, the interpreter is used.
   pcre2_jit_compile(code.get(), PCRE2_JIT_COMPLETE);
   return code;
 }
@@ -38,7 +38,7 @@ std::string Pcre2UnicodeVersion() {
 }
 
 size_t ValidUtf8Prefix(std::string_view text, pcre2_match_data& match) {
-  // A pattern that matches at once: PCRE2 checks its subject before.
+  // The pattern matches at once, but before that PCRE2 checks that the text is UTF-8.
   static const Pcre2Code kNothing = CompilePcre2("", PCRE2_UTF);
   const int found = pcre2_match(kNothing.get(), reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), 0, 0, &match,
                                 /*mcontext=*/nullptr);

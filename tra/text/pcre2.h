@@ -1,4 +1,4 @@
-// What we use of PCRE2, with owners for its objects. Not installed.
+// Wraps what we use of PCRE2, with owners for its objects. This header is not installed.
 #ifndef TRA_TEXT_PCRE2_H_
 #define TRA_TEXT_PCRE2_H_
 
@@ -25,7 +25,7 @@ Pcre2Match NewPcre2Match();
 std::string Pcre2Message(int error);
 std::string Pcre2UnicodeVersion();
 
-// How many bytes from the start are UTF-8.
+// Returns how many bytes from the start are valid UTF-8.
 size_t ValidUtf8Prefix(std::string_view text, pcre2_match_data& match);
 
 }  // namespace tra

@@ -7,8 +7,9 @@
 namespace tra {
 namespace {
 
-// 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+ as OpenAI published it, with \s spelt out:
-// in GPT-2's code it is Unicode's White_Space, in PCRE2 that of ASCII or, if asked for Unicode's, U+180E as well.
+// 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+ is the pattern as OpenAI published it.
+// Here \s is spelt out: in GPT-2's code it means Unicode's White_Space; in PCRE2 it means ASCII's, or with the option
+// for Unicode, White_Space and U+180E.
 const std::string& Pattern() {
   static const std::string kSpaces =
       R"(\t-\r \x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000})";
@@ -41,7 +42,7 @@ struct Pieces::State {
 
   explicit State(Engine engine) : jit(splitter.jit && engine == Engine::kFastest) {}
 
-  // UTF-8 is checked once and not by every call, which would look at all the rest of the text each time.
+  // Skips PCRE2's own check of UTF-8, which would go through all the rest of the text in every call; Next has done it.
   int Match(std::string_view subject, size_t begin) {
     const auto* bytes = reinterpret_cast<PCRE2_SPTR>(subject.data());
     if (jit) return pcre2_jit_match(splitter.code.get(), bytes, subject.size(), begin, 0, match.get(), nullptr);
@@ -63,7 +64,7 @@ bool Pieces::Next(std::string_view& piece) {
       return true;
     }
   }
-  // Every character begins some alternative, so that anything but a match is a failure of the engine.
+  // Every character begins some alternative of the pattern, so anything but a match is a failure of the engine.
   const int found = state_->Match(text_.substr(0, valid_end_), begin_);
   if (found < 0) {
     throw std::runtime_error("PCRE2 cannot split the text at byte " + std::to_string(begin_) + ": " +

@@ -1,4 +1,4 @@
-// GPT-2's splitting of text into the pieces that byte-level BPE works on.
+// Splits text, as GPT-2 does, into the pieces that byte-level BPE works on.
 #ifndef TRA_TEXT_PIECES_H_
 #define TRA_TEXT_PIECES_H_
 
@@ -9,8 +9,9 @@
 
 namespace tra {
 
-// The pieces of a text in order; together they are the text. A byte that is not part of valid UTF-8 is a piece of its
-// own, and the text on either side of it is split as if it ended there. The text must outlive this and the pieces.
+// Gives the pieces of a text in order; joined, they are the text. A byte that is not part of valid UTF-8 is a separate
+// piece, and the text on either side of it is split as if it ended there. The text must outlive this object and the
+// pieces.
 class Pieces {
  public:
   // The engines differ in speed only; kFastest is the just-in-time compiler where there is one.
@@ -21,18 +22,18 @@ class Pieces {
   Pieces(const Pieces&) = delete;
   Pieces& operator=(const Pieces&) = delete;
 
-  // False at the end.
+  // Gets the next piece. Returns false at the end of the text.
   bool Next(std::string_view& piece);
 
-  // The pattern and the version of Unicode that says what is a letter: pieces are the same where this is.
+  // Returns the pattern and the version of Unicode, which defines what a letter is. Equal rules give equal pieces.
   static std::string Rule();
 
  private:
   struct State;
 
   std::string_view text_;
-  size_t begin_ = 0;      // of the next piece
-  size_t valid_end_ = 0;  // the text from begin_ to here is UTF-8
+  size_t begin_ = 0;      // start of the next piece
+  size_t valid_end_ = 0;  // the text from begin_ to here is valid UTF-8
   std::unique_ptr<State> state_;
 };
 

@@ -21,7 +21,7 @@ namespace {
 
 constexpr char kElsewhere[] = "; TRA_CACHE names another place for tokenised texts";
 
-// What a thread finds out of its part of a text.
+// Holds what a thread finds out about its part of a text.
 struct Chunk {
   std::string_view text;
   std::optional<TextFault> fault;
@@ -35,7 +35,7 @@ struct Chunk {
     tokenizer.Encode(text, ids);
     newlines = std::count(text.begin(), text.end(), '\n');
     words = 0;
-    bool in_word = false;  // a chunk begins with a space, or is the first
+    bool in_word = false;  // no word spans two chunks: all but the first begin with a space
     for (const char byte : text) {
       const bool space = IsAsciiSpace(byte);
       words += !space && !in_word ? 1 : 0;
@@ -44,11 +44,12 @@ struct Chunk {
   }
 };
 
-// Wave by wave: every thread encodes chunks, then their ids are written in order. Stops at the first fault of the text.
+// Works in waves: the threads encode some chunks, then the ids are written in order. Stops at the first fault of the
+// text and returns it.
 std::optional<TextFault> Tokenize(std::string_view text, const Tokenizer& tokenizer, const std::string& path,
                                   TokenFileInfo info, size_t chunk_bytes, Parallel& threads) {
   TokenFileWriter writer(path, tokenizer.Vocabulary());
-  // Several a thread, because they take different times.
+  // Several per thread, because chunks take different times.
   std::vector<Chunk> chunks(4 * threads.Workers());
   for (size_t begin = 0; begin < text.size();) {
     size_t count = 0;
@@ -74,7 +75,7 @@ std::optional<TextFault> Tokenize(std::string_view text, const Tokenizer& tokeni
   return std::nullopt;
 }
 
-// The cached tokens if they are what is wanted; if not, why, unless there are none.
+// Returns the cached tokens if they are the wanted ones. If there are others or damaged ones, sets `reason`.
 std::optional<TokenFile> Find(const std::string& path, const TokenFileInfo& wanted, std::string& reason) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return std::nullopt;
@@ -118,7 +119,7 @@ std::string DefaultCacheDirectory() {
 std::string TokenCachePath(const std::string& text_path, const Tokenizer& tokenizer,
                            const std::string& cache_directory) {
   const std::filesystem::path place = std::filesystem::weakly_canonical(text_path);
-  // The name is for people, the sums are for uniqueness; a file name has room for 255 bytes.
+  // The names are for people, the checksums make the result unique; a file name may have at most 255 bytes.
   const std::string name = place.filename().string().substr(0, 150) + "-" + Sha256Hex(place.string()).substr(0, 12) +
                            "-" + tokenizer.Name() + "-" + tokenizer.Checksum().substr(0, 12) + ".ids";
   return (std::filesystem::path(cache_directory) / name).string();
@@ -141,7 +142,7 @@ TokenFile OpenTokens(const std::string& text_path, const Tokenizer& tokenizer, c
     throw std::runtime_error(cache_directory + ": cannot create the directory: " + error.message() + kElsewhere);
   }
   const FileLock lock(path + ".lock");
-  // Another process may have been faster.
+  // Another process may have made the tokens while this one waited for the lock.
   if (std::optional<TokenFile> found = Find(path, info, reason)) return *std::move(found);
   if (options.notice) {
     options.notice("tokenising " + text_path + " with " + tokenizer.Name() +

@@ -12,14 +12,15 @@ constexpr char kMagic[8] = {'t', 'r', 'a', ' ', 'i', 'd', 's', '\n'};
 constexpr uint32_t kVersion = 1;
 constexpr size_t kSumDigits = 64;
 
-// Little-endian, as the machines are that this runs on; on another the version would not match. The ids follow.
+// Begins the file; the ids follow it. It is little-endian, like the machines that this runs on; a big-endian machine
+// would find another version number and refuse the file.
 struct Header {
   char magic[8];
   uint32_t version;
   uint32_t id_bytes;
   uint64_t tokens, text_bytes, words, lines;
   char tokenizer_checksum[kSumDigits], text_sha256[kSumDigits], ids_sha256[kSumDigits];
-  char header_sha256[kSumDigits];  // of all before
+  char header_sha256[kSumDigits];  // of all fields before it
 };
 static_assert(sizeof(Header) == 304 && std::is_trivially_copyable_v<Header>, "the format of the file");
 
@@ -43,7 +44,7 @@ TokenFile::TokenFile(const std::string& path) : file_(path) {
     throw std::runtime_error(path + ": " + what + "; delete it, and it is made again");
   };
   Header header{};
-  bytes.copy(reinterpret_cast<char*>(&header), sizeof(header));  // or as much as there is
+  bytes.copy(reinterpret_cast<char*>(&header), sizeof(header));  // or less, if the file is shorter
   if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0) fail("is not a file of token ids");
   if (header.version != kVersion) {
     fail("is of version " + std::to_string(header.version) + ", not " + std::to_string(kVersion));
@@ -75,7 +76,7 @@ void TokenFile::Read(int64_t begin, int64_t count, int64_t* ids) const {
   const auto read = [&](const auto* from) {
     for (int64_t i = 0; i < count; ++i) ids[i] = from[begin + i];
   };
-  // A mapping begins on a page and the header is a multiple of both sizes, so that ids are aligned.
+  // Ids are aligned: a mapping begins on a page, and the size of the header is a multiple of both sizes of ids.
   if (info_.id_bytes == 2) {
     read(reinterpret_cast<const uint16_t*>(at));
   } else {

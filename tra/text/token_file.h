@@ -1,4 +1,4 @@
-// A tokenised text: a file of ids, read where they are.
+// Reads and writes files that hold a text as token ids. Reading maps the file into memory.
 #ifndef TRA_TEXT_TOKEN_FILE_H_
 #define TRA_TEXT_TOKEN_FILE_H_
 
@@ -12,26 +12,26 @@
 
 namespace tra {
 
-// What the file says of itself.
+// Holds what the header of a token file says.
 struct TokenFileInfo {
   std::string tokenizer_checksum;
   std::string text_sha256;
   int64_t text_bytes = 0;
   int64_t tokens = 0;
-  int64_t words = 0;  // what ASCII spaces separate: for perplexity per word
-  int64_t lines = 0;  // the last one counts with or without its newline: some count it as a word
+  int64_t words = 0;  // separated by ASCII white space; for perplexity per word
+  int64_t lines = 0;  // the last one counts even without a newline; some count each line end as a word
   int id_bytes = 0;   // 2 or 4
 };
 
 class TokenFile {
  public:
-  TokenFile() = default;  // no tokens
-  // Looks at every byte, and throws std::runtime_error that begins with the path if any is not as it was written.
+  TokenFile() = default;  // has no tokens
+  // Checks every byte, and throws std::runtime_error that begins with the path if any is not as it was written.
   explicit TokenFile(const std::string& path);
 
   const TokenFileInfo& Info() const { return info_; }
   int64_t Size() const { return info_.tokens; }
-  // Tokens [begin, begin + count). Throws std::out_of_range.
+  // Copies the tokens [begin, begin + count) to `ids`. Throws std::out_of_range.
   void Read(int64_t begin, int64_t count, int64_t* ids) const;
   int64_t operator[](int64_t index) const;
 
@@ -40,21 +40,21 @@ class TokenFile {
   TokenFileInfo info_;
 };
 
-// Appears under its name with Commit.
+// Writes a token file, which appears under its name only with Commit.
 class TokenFileWriter {
  public:
-  // Ids take 2 bytes each where all of a vocabulary fit.
+  // Stores ids in 2 bytes each if the whole vocabulary fits, else in 4.
   TokenFileWriter(const std::string& path, int64_t vocabulary);
 
   void Add(const std::vector<int32_t>& ids);
-  void Commit(const TokenFileInfo& info);  // tokens and id_bytes are known here
+  void Commit(const TokenFileInfo& info);  // ignores its tokens and id_bytes, which are known here
 
  private:
   AtomicFile file_;
   int id_bytes_;
   int64_t tokens_ = 0;
   Sha256 ids_sum_;
-  std::vector<uint16_t> narrow_;  // kept for its memory
+  std::vector<uint16_t> narrow_;  // kept to reuse its memory
 };
 
 }  // namespace tra

@@ -35,7 +35,7 @@ class ByteTokenizer : public Tokenizer {
 
 std::unique_ptr<Tokenizer> MakeBytes(const std::string& /*files*/) { return std::make_unique<ByteTokenizer>(); }
 
-// A file of a tokenizer; `remedy` where it is not there.
+// Opens a file of a tokenizer. If it is missing, the error says how to get it: `remedy`.
 MappedFile Open(const std::string& directory, const char* file, const std::string& remedy) {
   const std::string path = (std::filesystem::path(directory) / file).string();
   if (!std::filesystem::exists(path)) throw std::runtime_error(path + ": no such file; " + remedy);

@@ -1,4 +1,4 @@
-// The table of tokenizers.
+// The table of all tokenizers.
 #ifndef TRA_TEXT_TOKENIZERS_H_
 #define TRA_TEXT_TOKENIZERS_H_
 
@@ -13,14 +13,14 @@ namespace tra {
 struct TokenizerKind {
   const char* name;
   const char* summary;
-  // From the folder that holds its files.
+  // Makes the tokenizer from the folder that holds its files.
   std::unique_ptr<Tokenizer> (*make)(const std::string& files);
 };
 
 const std::vector<TokenizerKind>& TokenizerKinds();
 
-// Throws std::invalid_argument for an unknown name or no folder where one is needed, std::runtime_error for files that
-// are missing, damaged or not the ones they should be.
+// Makes the tokenizer of this name. Throws std::invalid_argument for an unknown name or if a folder is needed and none
+// is given, std::runtime_error for files that are missing, damaged or not the expected ones.
 std::unique_ptr<Tokenizer> MakeTokenizer(const std::string& name, const std::string& files = "");
 
 }  // namespace tra

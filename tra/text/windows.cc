@@ -5,24 +5,22 @@
 #include <string>
 #include <utility>
 
-#include "tra/kernels/philox.h"
+#include "tra/base/philox.h"
 
 namespace tra {
 namespace {
 
-// The last word of the counter, above those that dropout draws with under the same seed (philox.h).
-constexpr uint32_t kPhaseDraw = 16;
-constexpr uint32_t kRoundDraw = 17;  // and on, one per round
-constexpr uint32_t kRounds = 6;      // four make a good permutation of many; small domains want more
+// Four rounds make a good permutation of many windows; few windows need more.
+constexpr uint32_t kRounds = LastOf(Stream::kWindowOrder) - FirstOf(Stream::kWindowOrder) + 1;
 
-uint64_t Draw(uint64_t seed, uint64_t epoch, uint32_t value, uint32_t draw) {
-  const auto words = Philox({value, static_cast<uint32_t>(epoch), static_cast<uint32_t>(epoch >> 32), draw},
-                            {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
+uint64_t Draw(uint64_t seed, uint64_t epoch, uint32_t value, uint32_t stream) {
+  const auto words = DrawWords(seed, stream, {value, static_cast<uint32_t>(epoch), static_cast<uint32_t>(epoch >> 32)});
   return static_cast<uint64_t>(words[0]) << 32 | words[1];
 }
 
-// A permutation of [0, size) without memory: a Feistel network permutes the next power of four, and what falls outside
-// is permuted again until it falls inside. At most four times as many, so that takes four turns at most on average.
+// Permutes [0, size) without a table: a Feistel network permutes the numbers below the next power of four, and a result
+// outside [0, size) is permuted again until it falls inside. The power of four is at most 4 * size, so that takes at
+// most four turns on average.
 uint64_t Permute(uint64_t value, uint64_t size, uint64_t seed, uint64_t epoch) {
   uint32_t half_bits = 1;
   while ((uint64_t{1} << (2 * half_bits)) < size) ++half_bits;
@@ -30,7 +28,8 @@ uint64_t Permute(uint64_t value, uint64_t size, uint64_t seed, uint64_t epoch) {
   do {
     uint64_t left = value >> half_bits, right = value & mask;
     for (uint32_t round = 0; round < kRounds; ++round) {
-      const uint64_t mixed = Draw(seed, epoch, static_cast<uint32_t>(right), kRoundDraw + round) & mask;
+      const uint64_t mixed =
+          Draw(seed, epoch, static_cast<uint32_t>(right), FirstOf(Stream::kWindowOrder) + round) & mask;
       left = std::exchange(right, left ^ mixed);
     }
     value = left << half_bits | right;
@@ -59,7 +58,7 @@ int64_t TrainWindowsPerEpoch(int64_t token_count, int64_t length) {
                                 std::to_string(length + 1) + " tokens, and the text has " +
                                 std::to_string(token_count) + "; use a longer text or shorter windows");
   }
-  // One less than fits, so that it fits from every start of the first window's.
+  // One window fewer than fits, so that they fit from every possible start of the first.
   return std::max<int64_t>(1, token_count / length - 1);
 }
 
@@ -68,7 +67,8 @@ int64_t TrainWindow(int64_t token_count, int64_t length, uint64_t seed, int64_t 
   if (index < 0) throw std::invalid_argument("training windows: index " + std::to_string(index) + "; count from 0");
   const auto epoch = static_cast<uint64_t>(index / windows);
   const int64_t starts = token_count - windows * length;
-  const auto start = static_cast<int64_t>(Draw(seed, epoch, 0, kPhaseDraw) % static_cast<uint64_t>(starts));
+  const auto start =
+      static_cast<int64_t>(Draw(seed, epoch, 0, FirstOf(Stream::kWindowPhase)) % static_cast<uint64_t>(starts));
   const uint64_t place = Permute(static_cast<uint64_t>(index % windows), static_cast<uint64_t>(windows), seed, epoch);
   return start + static_cast<int64_t>(place) * length;
 }

@@ -26,7 +26,7 @@ void SyncDirectory(const fs::path& path) {
   close(fd);
 }
 
-// Only tensors that are there: before its first step a parameter has none.
+// Returns the tensors that exist: before its first step a parameter has none.
 std::map<std::string, at::Tensor> OptimizerTensors(const std::vector<std::string>& names, const AdamW& optimizer) {
   std::map<std::string, at::Tensor> tensors;
   at::Tensor steps = at::empty({static_cast<int64_t>(names.size())}, at::kLong);
@@ -50,7 +50,7 @@ void LoadOptimizer(const std::string& path, const std::vector<std::string>& name
   };
   const at::Tensor steps = get("steps");
   if (steps.scalar_type() != at::kLong || steps.dim() != 1 || steps.size(0) != static_cast<int64_t>(names.size())) {
-    throw std::runtime_error(path + ": 'steps' is not of this model's parameters");
+    throw std::runtime_error(path + ": 'steps' does not match this model's parameters");
   }
   std::vector<AdamW::State> states(names.size());
   for (size_t i = 0; i < names.size(); ++i) {
@@ -69,12 +69,12 @@ void SaveCheckpoint(const std::string& run, const Decoder& model, const std::vec
   const std::string target = CheckpointPath(run, state.step);
   const fs::path root = fs::path(target).parent_path();
   const std::string aside = (root / (".writing-" + std::to_string(state.step))).string();
-  fs::remove_all(aside);  // of a process that was killed
+  fs::remove_all(aside);  // left by a process that was killed
   fs::create_directories(aside);
   SaveModel(model, In(aside, run_files::kModel));
   WriteSafetensors(In(aside, run_files::kOptimizer), OptimizerTensors(names, optimizer), {{"format", "tra-adamw"}});
   WriteWhole(In(aside, run_files::kState), StateJson(state, aside));
-  fs::remove_all(target);  // the same step again, after a resume
+  fs::remove_all(target);  // exists if a resumed run saves the same step again
   fs::rename(aside, target);
   SyncDirectory(root);
   const std::vector<Checkpoint> all = ListCheckpoints(run);
@@ -89,7 +89,8 @@ std::optional<TrainingState> LoadCheckpoint(const std::string& run, Decoder& mod
   const std::string model_path = In(sound->checkpoint.path, run_files::kModel);
   LoadWeights(model, ReadSafetensors(model_path).tensors, model_path);
   LoadOptimizer(In(sound->checkpoint.path, run_files::kOptimizer), names, optimizer);
-  // Under their names they would be the newest, and the next ones saved the first to go.
+  // Renames damaged checkpoints: otherwise they would count as the newest, and SaveCheckpoint would delete sound ones
+  // instead.
   for (const Checkpoint& each : sound->damaged) {
     const fs::path path = each.path;
     const fs::path aside = path.parent_path() / ("damaged-" + path.filename().string());

@@ -1,4 +1,4 @@
-// Writing checkpoints, and going on from one; tra/run/checkpoints.h says what they are.
+// Writes checkpoints and loads them to continue a run; tra/run/checkpoints.h says what they are.
 #ifndef TRA_TRAIN_CHECKPOINT_H_
 #define TRA_TRAIN_CHECKPOINT_H_
 
@@ -13,12 +13,13 @@
 
 namespace tra {
 
-// Saves the parameters in the order of the optimiser's groups: `names`. Keeps the newest `keep`.
+// Saves a checkpoint and keeps the newest `keep`. `names` has the names of the parameters in the order of the
+// optimiser's groups.
 void SaveCheckpoint(const std::string& run, const Decoder& model, const std::vector<std::string>& names,
                     const AdamW& optimizer, const TrainingState& state, int64_t keep);
 
-// Loads the newest sound one into the model and the optimiser; returns nothing if there is none. Damaged ones are
-// reported to `warning` and put aside as damaged-step-N. Throws std::runtime_error if all are damaged.
+// Loads the newest sound checkpoint into the model and the optimiser; returns nothing if there is none. Damaged ones
+// are reported to `warning` and renamed to damaged-step-N. Throws std::runtime_error if all are damaged.
 std::optional<TrainingState> LoadCheckpoint(const std::string& run, Decoder& model,
                                             const std::vector<std::string>& names, AdamW& optimizer,
                                             const Warning& warning);

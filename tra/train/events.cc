@@ -7,13 +7,13 @@ namespace tra {
 namespace {
 
 template <typename T>
-std::string Bytes(T value) {  // little-endian, as all machines we build for
+std::string Bytes(T value) {  // little-endian, like all machines we build for
   std::string bytes(sizeof(T), '\0');
   std::memcpy(bytes.data(), &value, sizeof(T));
   return bytes;
 }
 
-// Protocol buffers: a field is its number and the kind of its value, then the value.
+// In protocol buffers a field is its number and the kind of its value, then the value.
 enum Kind : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
 std::string Varint(uint64_t value) {
@@ -27,7 +27,7 @@ std::string Field(int number, Kind kind, const std::string& value) {
 }
 
 std::string Record(const std::string& event) {
-  // Checksums are masked, since those of data that holds checksums are weak.
+  // Checksums are masked, because checksums of data that contains checksums are weak.
   const auto masked = [](const std::string& bytes) {
     const uint32_t crc = Crc32c(bytes);
     return Bytes(static_cast<uint32_t>((crc >> 15 | crc << 17) + 0xa282ead8u));

@@ -1,4 +1,4 @@
-// Scalars in the files that TensorBoard reads: records of a length, its checksum, a serialised Event of
+// Writes scalars in the format that TensorBoard reads: records of a length, its checksum, a serialised Event of
 // tensorflow/core/util/event.proto, and its checksum.
 #ifndef TRA_TRAIN_EVENTS_H_
 #define TRA_TRAIN_EVENTS_H_
@@ -11,10 +11,10 @@
 
 namespace tra {
 
-// CRC-32C (Castagnoli, RFC 3720), which no library of Debian has for C++.
+// Computes CRC-32C (Castagnoli, RFC 3720), for which Debian has no C++ library.
 uint32_t Crc32c(std::string_view bytes);
 
-// The record every such file begins with, and one of scalars by tag.
+// Return the record that every such file begins with, and a record of scalars by tag.
 std::string EventsHead(double wall_time);
 std::string ScalarsEvent(double wall_time, int64_t step, const std::vector<std::pair<std::string, double>>& scalars);
 

@@ -31,9 +31,9 @@ AppendFile::AppendFile(std::string path, int64_t keep)
     : path_(std::move(path)), fd_(open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666)) {
   if (fd_ < 0) Fail("cannot open", errno);
   struct stat about {};
-  if (fstat(fd_, &about) != 0) Fail("cannot look at", errno);
+  if (fstat(fd_, &about) != 0) Fail("cannot read its size", errno);
   bytes_ = std::min(keep, static_cast<int64_t>(about.st_size));
-  if (ftruncate(fd_, bytes_) != 0 || lseek(fd_, 0, SEEK_END) < 0) Fail("cannot cut back", errno);
+  if (ftruncate(fd_, bytes_) != 0 || lseek(fd_, 0, SEEK_END) < 0) Fail("cannot truncate", errno);
 }
 
 AppendFile::~AppendFile() {
@@ -60,7 +60,7 @@ Metrics::Metrics(const std::string& run, int64_t metrics_bytes, int64_t events_b
 
 void Metrics::Write(int64_t step, const Values& values) {
   nlohmann::ordered_json line = {{"step", step}};
-  for (const auto& [name, value] : values) line[name] = value;  // JSON has no NaN: null
+  for (const auto& [name, value] : values) line[name] = value;  // NaN becomes null, since JSON has no NaN
   lines_.Append(line.dump() + "\n");
   events_.Append(ScalarsEvent(WallTime(), step, values));
 }

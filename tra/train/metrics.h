@@ -1,4 +1,4 @@
-// What a run measures as it goes: RUN/metrics.jsonl, and the same for TensorBoard.
+// Writes what a run measures as it goes: RUN/metrics.jsonl, and the same for TensorBoard.
 #ifndef TRA_TRAIN_METRICS_H_
 #define TRA_TRAIN_METRICS_H_
 
@@ -9,10 +9,10 @@
 
 namespace tra {
 
-// A file that only grows, and that can be cut back to where a checkpoint was.
+// Appends to a file, which it can first cut back to its length at a checkpoint.
 class AppendFile {
  public:
-  // Keeps the first `keep` bytes of what is there. Throws std::runtime_error that begins with the path.
+  // Opens a file and keeps its first `keep` bytes. Throws std::runtime_error that begins with the path.
   AppendFile(std::string path, int64_t keep);
   ~AppendFile();
   AppendFile(const AppendFile&) = delete;

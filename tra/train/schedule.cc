@@ -7,7 +7,7 @@ namespace tra {
 
 double LearningRate(const TrainConfig& config, int64_t step) {
   if (step < config.warmup) return config.lr * static_cast<double>(step + 1) / static_cast<double>(config.warmup);
-  if (config.schedule == "constant") return config.lr;
+  if (config.schedule == Schedule::kConstant) return config.lr;
   constexpr double kPi = 3.14159265358979323846;
   const auto left = static_cast<double>(std::max<int64_t>(1, config.steps - config.warmup));
   const double done = std::min(1.0, static_cast<double>(step - config.warmup) / left);

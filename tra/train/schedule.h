@@ -1,4 +1,4 @@
-// The learning rate of a step.
+// Computes the learning rate of a step.
 #ifndef TRA_TRAIN_SCHEDULE_H_
 #define TRA_TRAIN_SCHEDULE_H_
 
@@ -8,8 +8,8 @@
 
 namespace tra {
 
-// Of step 0 .. steps - 1: linear warm-up from lr / warmup, then the schedule, which would reach final_lr * lr at step
-// `steps`.
+// Returns the rate of step 0 .. steps - 1: a linear warm-up from lr / warmup, then the schedule. A cosine would reach
+// final_lr * lr at step `steps`.
 double LearningRate(const TrainConfig& config, int64_t step);
 
 }  // namespace tra

@@ -3,9 +3,9 @@
 namespace tra {
 namespace {
 
-constexpr double kForget = 0.02;  // a mean over some 50 steps,
-constexpr int64_t kSettled = 50;  // which mean something only after as many; and a spike lasts about as long
-// In nats. A task that is all but solved has losses near zero, in which a single wrong answer is many times the mean.
+constexpr double kForget = 0.02;  // makes a mean over about 50 steps
+constexpr int64_t kSettled = 50;  // steps until that mean is meaningful; also how long a spike counts as one
+// In nats. A task that is nearly solved has losses near zero, where a single wrong answer is many times the mean.
 constexpr double kLeast = 0.1;
 
 }  // namespace

@@ -8,11 +8,11 @@ namespace tra {
 
 class Spikes {
  public:
-  // A loss of more than `factor` times the running mean is one; 0: nothing is.
+  // Takes a loss of more than `factor` times the running mean, and 0.1 above it, as a spike; with 0 there are none.
   explicit Spikes(double factor) : factor_(factor) {}
 
-  // Of step 1, 2, ...: whether it is the first of a spike. Takes the loss into `mean`, the running mean so far, which
-  // is the caller's to save.
+  // Says whether the loss of step 1, 2, ... is the first of a spike. Updates `mean`, the running mean so far, which the
+  // caller saves.
   bool Notice(int64_t step, double loss, double& mean);
 
  private:

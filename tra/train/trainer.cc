@@ -8,7 +8,6 @@
 #include <stdexcept>
 
 #include "tra/eval/evaluate.h"
-#include "tra/eval/part_tensors.h"
 #include "tra/eval/scores.h"
 #include "tra/model/decoder.h"
 #include "tra/ops/adamw.h"
@@ -16,16 +15,18 @@
 #include "tra/run/data.h"
 #include "tra/run/files.h"
 #include "tra/tasks/batch.h"
+#include "tra/tasks/part_tensors.h"
 #include "tra/text/windows.h"
 #include "tra/train/checkpoint.h"
 #include "tra/train/metrics.h"
+#include "tra/train/replicas/replicas.h"
 #include "tra/train/schedule.h"
 #include "tra/train/spikes.h"
 
 namespace tra {
 namespace {
 
-// The optimiser's groups, and the names of their parameters in the same order.
+// Holds the optimiser's groups, and the names of their parameters in the same order.
 struct Parameters {
   std::vector<AdamW::Group> groups;
   std::vector<std::string> names;
@@ -37,7 +38,7 @@ Parameters GroupParameters(const Decoder& model, const TrainConfig& config) {
   all.groups[0].weight_decay = config.weight_decay;
   for (const bool decays : {true, false}) {
     for (const auto& each : model.named_parameters()) {
-      if ((config.decay == "all" || each.value().dim() >= 2) != decays) continue;
+      if ((config.decay == Decay::kAll || each.value().dim() >= 2) != decays) continue;
       all.groups[decays ? 0 : 1].parameters.push_back(each.value());
       all.names.push_back(each.key());
     }
@@ -98,18 +99,19 @@ class Trainer {
  private:
   using Clock = std::chrono::steady_clock;
 
-  // Now, not when hours later one turns out to be missing or empty.
+  // Opens the texts now, so that a missing or empty one is not noticed only hours later.
   void OpenTexts() {
     for (const std::string& split : TextSplits(config_)) EvalWindowCount(data_.Text(split).Size(), 1, 1);
   }
 
   bool TargetReached() const { return config_.train.target > 0 && state_.target_hits >= config_.train.target_evals; }
 
-  // Only the first process reads checkpoints: the others may be on machines that cannot see them.
+  // Sends the state that the first process has loaded to the others, which may be on machines that cannot see the
+  // checkpoints.
   void ShareState(bool restored) {
     struct {
       double restored = 0, step = 0, target_hits = 0, loss_mean = 0, tokens = 0;
-    } shared;  // all but the first process add nothing
+    } shared;  // the other processes add 0
     if (replicas_.rank() == 0) {
       shared.restored = restored ? 1 : 0;
       shared.step = static_cast<double>(state_.step);
@@ -153,9 +155,11 @@ class Trainer {
       double loss = 0, correct = 0, answers = 0, symbols = 0, stop_requests = 0;
     } sums;  // over the parts, then over the processes
     for (BatchPart& part : batch.parts) {
-      // No number comes twice, so it stands for the step as well.
-      const PartTensors view = ViewPart(part, train.seed, model_.Device());
-      const CrossEntropySum sum = model_.Loss(view.tokens, view.targets, view.pass);
+      const PartTensors view = ViewPart(part, model_.Device());
+      Pass pass;
+      pass.draws = {train.seed, view.sequence_ids};  // no id occurs twice, so no two steps draw the same
+      pass.lengths = view.lengths;
+      const CrossEntropySum sum = model_.Loss(view.tokens, view.targets, pass);
       if (&part == &batch.parts.back()) replicas_.BeginLastBackward();
       sum.loss.backward();
       sums.loss += sum.loss.item<double>();
@@ -186,7 +190,7 @@ class Trainer {
     }
   }
 
-  // "; ...", for a message; the others leave it to the first process.
+  // Returns "; ..." for the end of a message; empty in all processes but the first.
   std::string LastCheckpoint() const {
     if (replicas_.rank() != 0) return "";
     const std::vector<Checkpoint> saved = ListCheckpoints(path_);
@@ -199,8 +203,8 @@ class Trainer {
   void RequireFinite(double loss, double norm) const {
     if (std::isfinite(loss) && std::isfinite(norm)) return;
     throw std::runtime_error("step " + std::to_string(state_.step + 1) + ": the loss is " + std::to_string(loss) +
-                             ", the norm of its gradient " + std::to_string(norm) + "; the weights are as before it" +
-                             LastCheckpoint() + kRemedy);
+                             ", the norm of its gradient " + std::to_string(norm) +
+                             "; this step did not change the weights" + LastCheckpoint() + kRemedy);
   }
 
   void WatchForSpikes(double loss) {
@@ -249,7 +253,7 @@ class Trainer {
     if (hooks_.evaluated) hooks_.evaluated(state_.step, rows);
   }
 
-  // Processes share the work of an evaluation.
+  // Returns options that share an evaluation among the processes.
   EvaluateOptions Shared() const {
     EvaluateOptions options;
     options.share = replicas_.rank();
@@ -271,7 +275,7 @@ class Trainer {
     const auto began = Clock::now();
     EvaluateOptions options = Shared();
     options.most = config_.eval.quick_examples;
-    if (data_.IsText()) {  // a glimpse, at the window of training, of what is not the test
+    if (data_.IsText()) {  // not the test split, and only at the window of training
       options.text_split = "valid";
       options.windows = {config_.data.window};
     }
@@ -280,10 +284,10 @@ class Trainer {
     const bool hit = config_.train.target > 0 && worst && *worst >= config_.train.target;
     state_.target_hits = hit ? state_.target_hits + 1 : 0;
     WriteRows(rows);
-    interval_started_ += Clock::now() - began;  // not the trainer's time
+    interval_started_ += Clock::now() - began;  // does not count as training time
   }
 
-  // A finite loss may still have been followed by an update that was not.
+  // Throws if a weight is not finite: a finite loss may still be followed by an update that is not.
   void RequireFiniteWeights() const {
     for (const auto& each : model_.named_parameters()) {
       if (at::isfinite(each.value()).all().item<bool>()) continue;
@@ -301,7 +305,7 @@ class Trainer {
     });
   }
 
-  // False if it was stopped on request.
+  // Scores the model and writes results.json. Returns false if it was stopped on request.
   bool EvaluateAtTheEnd() {
     if (hooks_.notice) hooks_.notice("scoring the model of step " + std::to_string(state_.step));
     EvaluateOptions options = Shared();
@@ -320,7 +324,7 @@ class Trainer {
   }
 
   const RunConfig config_;
-  const std::string path_;  // of the first process only
+  const std::string path_;  // only in the first process
   Replicas& replicas_;
   const TrainHooks hooks_;
   RunData data_;
@@ -329,8 +333,8 @@ class Trainer {
   AdamW optimizer_;
   Spikes spikes_;
   TrainingState state_;
-  std::unique_ptr<Metrics> metrics_;  // of the first process only
-  bool stop_requested_ = false;       // of any process
+  std::unique_ptr<Metrics> metrics_;  // only in the first process
+  bool stop_requested_ = false;       // by any process
   int64_t resumed_at_ = 0, interval_tokens_ = 0;
   Clock::time_point started_, interval_started_;
 };

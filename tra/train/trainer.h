@@ -10,37 +10,39 @@
 #include "tra/report/results.h"
 #include "tra/run/config.h"
 #include "tra/run/directory.h"
-#include "tra/train/replicas/replicas.h"
 
 namespace tra {
 
+class Replicas;
+
 struct StepInfo {
-  int64_t step = 0, steps = 0;  // taken, of
+  int64_t step = 0, steps = 0;  // steps taken, and all steps
   double loss = 0, accuracy = 0, lr = 0, grad_norm = 0;
   double tokens_per_second = 0, seconds_left = 0;
 };
 
-// What a trainer tells and asks; any may be empty.
+// Holds the functions by which a trainer reports and asks; any may be empty.
 struct TrainHooks {
   std::function<void(const StepInfo&)> logged;  // every train.log_every steps
   std::function<void(int64_t step, const std::vector<ResultRow>&)> evaluated;
   std::function<void(const std::string&)> notice;
-  std::function<void(const std::string&)> warning;  // of the first process: damaged checkpoints, jumps of the loss
-  std::function<bool()> stop;  // asked after every step, and while the model is scored: true saves and ends
+  std::function<void(const std::string&)> warning;  // in the first process: damaged checkpoints, jumps of the loss
+  std::function<bool()> stop;  // asked after every step, and while the model is scored; true saves and ends
 };
 
 enum class Ended : uint8_t {
-  kSteps,    // all were taken
+  kBefore,   // there was nothing left to do
+  kSteps,    // all steps were taken
   kTarget,   // train.target was reached
-  kStopped,  // on request; resume goes on
+  kStopped,  // on request; a resume continues
 };
 
-// From the newest checkpoint, if there is one, to the end; then scores the model, writes results.json and marks the run
-// as done. A run that was stopped or killed and resumed gives, bit for bit, what one gives that never stopped, with the
-// same number of threads and processes. Throws std::runtime_error, after writing FAILED, if the loss or the gradient is
-// not finite or a file cannot be written: what was saved before stays.
+// Trains from the newest checkpoint, if there is one, to the end; then scores the model, writes results.json and marks
+// the run as done. A run that was stopped or killed and resumed gives, bit for bit, the same as one that was never
+// stopped, with the same number of threads and processes. Throws std::runtime_error, after writing FAILED, if the loss
+// or the gradient is not finite or a file cannot be written; what was saved before stays.
 //
-// Every one of several processes calls it; the run's folder is the first one's, and null for the others.
+// If there are several processes, every one calls this; `run` is null in all but the first.
 Ended Train(const RunConfig& config, RunDirectory* run, Replicas& replicas, const TrainHooks& hooks = {});
 
 }  // namespace tra

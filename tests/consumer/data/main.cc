@@ -1,4 +1,4 @@
-// Examples for a trainer of one's own, and tokens of a text; no LibTorch.
+// Makes examples for a trainer, and tokens of a text, without LibTorch.
 #include <tra/tasks/batch.h>
 #include <tra/tasks/generated.h>
 #include <tra/text/tokenizers.h>

@@ -1,4 +1,4 @@
-// Threshold Relative Attention on plain arrays, without LibTorch.
+// Computes Threshold Relative Attention on plain arrays, without LibTorch.
 #include <tra/kernels/attention.h>
 
 #include <cstdio>
@@ -24,7 +24,7 @@ int main() {
   tra::ThreadPool threads(0);
   tra::AttentionForward(args, {}, threads);
 
-  // Weights sum to one, or to zero where nothing is kept: with values of one, so does the output.
+  // Weights sum to one, or to zero where nothing is kept. As all values are one, the output is that sum.
   size_t kept = 0;
   for (const float each : out) {
     if (each != 0.0f && !(each > 0.9999f && each < 1.0001f)) return 1;

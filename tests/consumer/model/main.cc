@@ -1,4 +1,4 @@
-// A model of one's own: trained for a few steps, saved, loaded again, and continued from a prompt.
+// Trains a small model for a few steps, saves it, loads it again, and lets it continue a prompt.
 #include <ATen/ATen.h>
 #include <tra/model/generate.h>
 #include <tra/model/weights.h>
@@ -10,7 +10,7 @@ int main() {
   tra::ModelConfig config = tra::ModelConfig::Mini(/*vocabulary=*/6);
   config.attention = "tra";  // or nope, ape, rel, rope, label, fot, diff, cope
   config.layers = 2;
-  config.heads = 2;  // one alone may get stuck, see docs/training.md
+  config.heads = 2;  // a single one may get stuck, see docs/reliability.md
   config.width = 32;
   tra::Decoder model(config, /*seed=*/1);
   tra::AdamW optimizer({{model.parameters(), /*weight_decay=*/0.1}});

@@ -1,4 +1,4 @@
-// Starts real processes as torchrun would, and collects what they say.
+// Starts real processes as torchrun would, and collects their output.
 #ifndef TESTS_TRAIN_REPLICAS_PROCESSES_H_
 #define TESTS_TRAIN_REPLICAS_PROCESSES_H_
 
@@ -20,7 +20,7 @@
 
 namespace tra {
 
-// Killed with the object, if it still runs.
+// Runs a command in a process, which the destructor kills if it still runs.
 class Process {
  public:
   explicit Process(const std::vector<std::string>& command) {
@@ -43,7 +43,7 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  // What it returned, or -1 if a signal ended it: ours, where it takes longer than a minute.
+  // Returns the exit code, or -1 if a signal ended the process. Kills it after `patience`.
   int Wait(std::chrono::seconds patience = std::chrono::seconds(60)) {
     const auto end = std::chrono::steady_clock::now() + patience;
     int status = 0;
@@ -59,7 +59,7 @@ class Process {
   std::string Out() const { return ReadBytes(directory_ / "out"); }
   std::string Err() const { return ReadBytes(directory_ / "err"); }
 
-  // Whether it has printed something within a minute.
+  // Says whether it prints something within a minute.
   bool Speaks() const {
     for (int i = 0; i < 6000 && Out().empty(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
     return !Out().empty();
@@ -71,7 +71,7 @@ class Process {
   bool ended_ = false;
 };
 
-// The worker with what torchrun would set, one thread each.
+// Starts the worker with the variables that torchrun would set, and with one thread.
 inline std::unique_ptr<Process> StartRank(int rank, int size, const std::string& port,
                                           const std::vector<std::string>& arguments) {
   std::vector<std::string> command = {"/usr/bin/env",

@@ -19,7 +19,7 @@ TEST(ReplicasFail, AnErrorOfTheFirstEndsAll) {
   EXPECT_TRUE(Contains(processes[1]->Err(), "error: rank 0 failed")) << processes[1]->Err();
 }
 
-// All but `lost` end with an error that says what to do.
+// Expects all but `lost` to end with an error that says what to do.
 void ExpectLoss(const Processes& processes, size_t lost) {
   for (size_t rank = 0; rank < processes.size(); ++rank) {
     if (rank == lost) continue;
@@ -48,7 +48,7 @@ TEST(ReplicasFail, AProcessThatHangsEndsTheOthersAfterTheTimeout) {
   ExpectLoss(processes, 1);
 }
 
-// What a process that cannot go on says.
+// Returns the error of a process, which must fail.
 std::string ErrorOf(Process& process) {
   EXPECT_EQ(process.Wait(), 1) << process.Out();
   return process.Err();
@@ -60,7 +60,7 @@ TEST(ReplicasFail, AWorldThatNeverFillsIsAnErrorThatNamesTheMissing) {
   const auto other = StartRank(2, 4, port, {"meet", "4000"});
   const std::string error = ErrorOf(*first);
   EXPECT_TRUE(Contains(error, "rank 0 of 4 waited 4")) << error;
-  EXPECT_TRUE(Contains(error, "of RANK 1 3: start all")) << error;
+  EXPECT_TRUE(Contains(error, "with RANK 1 3: start all")) << error;
 }
 
 TEST(ReplicasFail, APortInUseIsAnErrorEverywhere) {
@@ -79,7 +79,7 @@ TEST(ReplicasFail, WithoutAFirstProcessTheOthersSayWhereTheyLooked) {
 
 TEST(ReplicasFail, TwoProcessesOfOneRankAreRefused) {
   const std::string port = FreePort();
-  // The third never comes, so that the others are there when their double comes.
+  // The third process never starts, so that the others are still waiting when a second one with RANK=1 starts.
   const auto first = StartRank(0, 3, port, {"meet", "30000"});
   const auto one = StartRank(1, 3, port, {"meet", "30000"});
   const auto other = StartRank(1, 3, port, {"meet", "30000"});
@@ -142,7 +142,7 @@ TEST_F(Environment, AGpuNeedsItsNumber) {
   options.device = at::kCUDA;
   EXPECT_THROW(Replicas::FromEnvironment(options), std::invalid_argument);
   options.device = at::Device(at::kCUDA, 0);
-  EXPECT_EQ(Replicas::FromEnvironment(options)->device(), options.device);  // alone, nothing is sent
+  EXPECT_EQ(Replicas::FromEnvironment(options)->device(), options.device);  // a single process sends nothing
 }
 
 TEST_F(Environment, ErrorsNameTheVariable) {

@@ -8,7 +8,7 @@
 namespace tra {
 namespace {
 
-// What each process printed, after all have ended well.
+// Returns what each process printed, after all have succeeded.
 std::vector<std::string> Outputs(int size, const std::vector<std::string>& arguments) {
   const Processes processes = StartRanks(size, arguments);
   std::vector<std::string> outputs;
@@ -22,7 +22,7 @@ std::vector<std::string> Outputs(int size, const std::vector<std::string>& argum
 struct Trained {
   std::vector<double> losses;
   std::vector<std::string> weights;  // by rank
-  std::vector<std::string> parts;    // of each step, by rank
+  std::vector<std::string> parts;    // numbers of parts of each step, by rank
 };
 
 Trained Train(int size, const std::string& attention, const std::string& batch, const std::string& bucket_bytes,
@@ -54,17 +54,17 @@ double WorstDifference(const Trained& a, const Trained& b) {
 
 // Sums of gradients in another order differ in the last bits of fp32, which AdamW's division by their size makes
 // visible in weights whose gradient is nearly 0.
-constexpr double kTolerance = 1e-5;  // of losses about 2; worst seen 8e-8
+constexpr double kTolerance = 1e-5;  // for losses of about 2; the largest difference seen is 8e-8
 
 class Processes24 : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Processes24, TrainAsOneProcessWithTheWholeBatch) {
   const Trained one = Train(1, GetParam(), "12", "8388608", "1");
-  EXPECT_LT(one.losses.at(9), one.losses.at(0) - 0.05);  // it learns: the comparison is of something
+  EXPECT_LT(one.losses.at(9), one.losses.at(0) - 0.05);  // it learns, so the comparison means something
   for (const int size : {2, 4}) {
     const Trained many = Train(size, GetParam(), "12", "8388608", "1");
     EXPECT_LT(WorstDifference(one, many), kTolerance) << size;
-    EXPECT_NE(many.parts.at(0), many.parts.at(1)) << "ranks that differ in parts are what this is about";
+    EXPECT_NE(many.parts.at(0), many.parts.at(1)) << "this test is about ranks that differ in parts";
   }
 }
 INSTANTIATE_TEST_SUITE_P(Attentions, Processes24, ::testing::Values("tra", "rope"));
@@ -77,7 +77,7 @@ TEST(Replicas, ABatchSmallerThanTheWorldLeavesARankWithoutWork) {
 }
 
 TEST(Replicas, OverlapChangesNoBit) {
-  // Several buckets of the model's 100 KB.
+  // Makes several buckets of the model's 100 KB.
   const Trained with = Train(3, "tra", "12", "16384", "1");
   const Trained without = Train(3, "tra", "12", "16384", "0");
   EXPECT_EQ(with.losses, without.losses);
@@ -92,8 +92,8 @@ TEST(Replicas, SizesOfBucketsChangeRoundingOnly) {
 
 TEST(Replicas, GradientsAreSumsWhateverEachProcessHas) {
   for (const auto& [bytes, overlap] : {std::pair("1", "1"), {"100", "0"}, {"1000000", "1"}}) {
-    // Of 3 ranks: the sum over r of r (10 step + r); 2 arange; nothing; in the second step 5. The first step's sums
-    // stay in each process: the second adds 3 of them.
+    // With 3 ranks the four gradients are: the sum over r of r (10 step + r); 2 arange; nothing; 5 in the second step.
+    // The first step's sums stay in each process, so the second adds 3 of them.
     for (const std::string& output : Outputs(3, {"gradients", bytes, overlap})) {
       EXPECT_EQ(output, " 5..5 0..78 none none\n 50..50 0..312 none 5..5\n 65..65 0..78 none none\n");
     }

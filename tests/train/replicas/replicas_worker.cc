@@ -1,4 +1,4 @@
-// One of the processes of a test; which one, and how many there are, is in the variables of torchrun.
+// Runs as one of the processes of a test. The variables of torchrun say which one, and how many there are.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
@@ -38,8 +38,8 @@ uint64_t HashOf(const std::vector<at::Tensor>& tensors) {
   return hash;
 }
 
-// train ATTENTION BATCH BUCKET_BYTES OVERLAP: ten steps of copy. Prints their mean losses,
-// the parts of this process, and the weights.
+// train ATTENTION BATCH BUCKET_BYTES OVERLAP: trains ten steps of copy. Prints their mean losses, the numbers of parts
+// of this process, and a hash of the weights.
 void Train(const Arguments& arguments) {
   const int64_t batch_size = std::stoll(arguments.at(1));
   const bool overlap = arguments.at(3) == "1";
@@ -57,13 +57,13 @@ void Train(const Arguments& arguments) {
   config.max_length = 64;
 
   const auto replicas = Join(std::stoll(arguments.at(2)));
-  // Rank 0's weights must be the ones that count.
+  // Ranks begin with different weights, since rank 0's must be the ones that count.
   const auto model = std::make_shared<Decoder>(config, 1 + replicas->rank());
   model->train();
   replicas->Watch(model->parameters());
   AdamW optimizer({{model->parameters(), 0.1}});
   BatchOptions options;
-  options.part_cost = 0;  // as many parts as there are lengths
+  options.part_cost = 0;  // makes as many parts as there are lengths
   std::string parts;
   for (int64_t step = 0; step < 10; ++step) {
     const Replicas::Share share = replicas->ShareOf(batch_size);
@@ -90,7 +90,8 @@ void Train(const Arguments& arguments) {
               static_cast<unsigned long long>(HashOf(model->parameters())));
 }
 
-// gradients BUCKET_BYTES OVERLAP: of parameters that each process uses or not. Prints them after each of three steps.
+// gradients BUCKET_BYTES OVERLAP: sums gradients of parameters that not every process uses. Prints them after each of
+// three steps.
 void Gradients(const Arguments& arguments) {
   const auto replicas = Join(std::stoll(arguments.at(0)));
   const bool overlap = arguments.at(1) == "1";
@@ -100,7 +101,7 @@ void Gradients(const Arguments& arguments) {
   replicas->Watch(parameters);
   const int rank = replicas->rank();
   for (int step = 0; step < 3; ++step) {
-    // Rank r goes backward r times. Small integers: sums are exact.
+    // Rank r runs r backwards. The numbers are small integers, so sums are exact.
     for (int i = 0; i < rank; ++i) {
       at::Tensor loss = (all * (10 * step + rank)).sum();
       if (rank == replicas->size() - 1) loss = loss + (last * at::arange(40)).sum();
@@ -118,12 +119,12 @@ void Gradients(const Arguments& arguments) {
       }
     }
     std::printf("\n");
-    if (step == 0) continue;  // gradients that stay are added to: they then are in the buffers already
+    if (step == 0) continue;  // the next step adds to these gradients, which are in the buffers already
     for (at::Tensor& each : parameters) each.mutable_grad().reset();
   }
 }
 
-// sums: of values, with copies and a barrier between.
+// sums: sums values, with copies and a barrier after that.
 void Sums() {
   const auto replicas = Join(1 << 20);
   std::vector<double> values = {0.1 * (replicas->rank() + 1), 1};
@@ -136,7 +137,7 @@ void Sums() {
               across.sum().item<double>());
 }
 
-// first MILLISECONDS TIMEOUT FAIL: rank 0 works for so long.
+// first MILLISECONDS TIMEOUT FAIL: rank 0 works for this long, and then fails if FAIL is 1.
 void First(const Arguments& arguments) {
   const auto replicas = Join(1 << 20, std::stoll(arguments.at(1)));
   bool worked = false;
@@ -160,20 +161,20 @@ void Peer(const Arguments& arguments) {
   for (;;) replicas->Sum(values);
 }
 
-// meet TIMEOUT
+// meet TIMEOUT: meets the other processes.
 void Meet(const Arguments& arguments) {
   Join(1 << 20, std::stoll(arguments.at(0)));
   std::printf("met\n");
 }
 
-// shapes: rank 1 has other ones.
+// shapes: rank 1 has a parameter of another shape.
 void Shapes() {
   const auto replicas = Join(1 << 20);
   replicas->Watch({at::ones({2, replicas->rank() == 1 ? 3 : 2}).requires_grad_()});
   replicas->Barrier();
 }
 
-// twice: two backwards where one was announced.
+// twice: runs two backwards after announcing one.
 void Twice() {
   const auto replicas = Join(1 << 20);
   const at::Tensor parameter = at::ones({2}).requires_grad_();

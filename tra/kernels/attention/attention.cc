@@ -1,4 +1,4 @@
-// What a caller reaches: the checks of a problem, and the way to the kernels.
+// Defines the functions that callers use: they check the problem and run the kernels.
 #include "tra/kernels/attention.h"
 
 #include <memory>
@@ -68,7 +68,7 @@ void AttentionDecode(const ForwardArgs<float>& args, const AttentionOptions& opt
     throw std::invalid_argument("decode has no backward: leave log2_sum and first_key null");
   }
   if (args.shape.batch * args.shape.heads * args.shape.queries == 0) return;
-  constexpr size_t kFewQueries = 8;  // beyond that reading keys once for a tile of queries pays more
+  constexpr size_t kFewQueries = 8;  // with more, reading keys once per tile of queries pays more
   if (args.shape.queries > kFewQueries || !InfoOf(options.rule).joins) return AttentionForward(args, options, parallel);
   RunDecode(args, options, parallel);
 }

@@ -1,7 +1,8 @@
-// Backward pass. A head's triangle of (query, key) pairs is cut into square chunks, walked diagonal by diagonal: in one
-// phase, chunk i of the queries meets chunk i - phase of the keys. No two tasks of a phase share a query or a key, so
-// none needs an atomic or a private copy of dK; every row adds its parts in the same order whatever the threads do; and
-// each query meets its keys from right to left, so its count of kept keys simply carries on from phase to phase.
+// Computes the backward pass. A head's triangle of (query, key) pairs is cut into square chunks, which are visited
+// diagonal by diagonal: in one phase, chunk i of the queries meets chunk i - phase of the keys. No two tasks of a phase
+// share a query or a key, so none needs an atomic or a private copy of dK; every row adds its parts in the same order
+// whatever the threads do; and each query meets its keys from right to left, so its count of kept keys simply carries
+// on from phase to phase.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -32,14 +33,14 @@ namespace HWY_NAMESPACE {
 
 static_assert(kKeyBlock % kTile == 0, "chunks must be made of the forward's tiles: they stopped together");
 
-// Returns the queries, and keys, to a chunk. Large chunks pack less often, small ones keep workers busy where heads are
-// few; the number of workers has no say, or the result would depend on it.
+// Returns the number of queries, and of keys, per chunk. Large chunks are packed less often, small ones keep workers
+// busy where heads are few. The number of workers must not matter, or the result would depend on it.
 inline size_t ChunkSize(const AttentionShape& shape) {
   const size_t blocks = shape.batch * shape.heads >= 8 ? 6 : 2;
   return kKeyBlock * std::clamp(DivideUp(shape.queries, kKeyBlock), size_t{1}, blocks);
 }
 
-// Which gradients a walk over the diagonals collects: see Rule::kNeedsTotals.
+// Says which gradients a walk over the diagonals collects: see Rule::kNeedsTotals.
 enum class Collect : uint8_t { kTotals, kAll };
 
 template <class Rule>
@@ -60,10 +61,10 @@ class Backward {
         carried_(kCarried * shape_.batch * shape_.heads * shape_.queries),
         gradients_(shape_, chunk_size_, QueryChunks()) {}
 
-  // Buffers of one worker.
+  // Holds the buffers of one worker.
   struct Scratch {
     explicit Scratch(const Backward& b)
-        // DotTile rounds its rows up, from any start.
+        // DotTile rounds its number of rows up, wherever they start.
         : keys(AllocateFloats((b.chunk_size_ + kDotRows) * b.k_stride_)),
           values(AllocateFloats((b.chunk_size_ + kDotRows) * b.v_stride_)),
           key_scales(AllocateFloats(b.chunk_size_)),
@@ -102,7 +103,7 @@ class Backward {
     bool keys_finite = true, values_finite = true, queries_finite = true, d_out_finite = true;
   };
 
-  // Where in which walk over the diagonals a task stands.
+  // Says which walk over the diagonals a task belongs to, and its place in that walk.
   struct Task {
     Collect collect = Collect::kAll;
     ChunkPlace place;
@@ -126,7 +127,7 @@ class Backward {
     const size_t first = chunk * chunk_size_;
     const size_t last = std::min(first + chunk_size_, shape_.queries);
 
-    // Chunks that every tile stopped before are not visited at all, unless they must be zeroed.
+    // Chunks of keys that no tile reached before it stopped are not visited, unless their gradients must be zeroed.
     size_t reached = last_key;
     for (size_t i = first; i < last && !scoring_.HasTail(); i += kTile) {
       reached = std::min(reached, FirstKey(batch, head, i));
@@ -177,7 +178,7 @@ class Backward {
 
   void NormBackward(const float* HWY_RESTRICT x, float* HWY_RESTRICT d_x) const {
     const float r = NormScale(x, shape_.width, norm_);
-    // forward: y = x * r   so: dx = dy * r - x * r^2 * mean(x * dy * r); d_x is dy * r already
+    // forward: y = x * r   so: dx = dy * r - x * r^2 * mean(x * dy * r); d_x already holds dy * r
     const float along = -r * r * DotRows(x, d_x, shape_.width) / static_cast<float>(shape_.width);
     for (size_t c = 0; c < shape_.width; ++c) d_x[c] += x[c] * along;
   }
@@ -199,7 +200,7 @@ class Backward {
     if (reached >= visible && !has_tail && !first_phase) return;
     BeginTile(place, first_phase, scratch);
 
-    // Blocks start where the chunk does: the weights do not depend on how keys are blocked, nor does the mask.
+    // Blocks start where the chunk does: neither the weights nor the mask depend on how keys are cut into blocks.
     for (size_t end = visible; end > reached;) {
       const size_t begin = std::max(first_key + (end - 1 - first_key) / kKeyBlock * kKeyBlock, reached);
       ComputeBlock(place, begin, end, first_key, task, scratch);
@@ -229,7 +230,7 @@ class Backward {
         PackQueries(OfHead(args_.d_out, place.batch, place.head), place.first, place.queries, shape_.value_width,
                     v_stride_, Norm(), scratch.d_out.get(), scratch.d_out_t.get(), nullptr);
     scratch.tile.Begin(call_, scoring_, place, scratch.rows.get());
-    // An absent query has no weight anywhere.
+    // A lane without a query has no weight anywhere.
     std::fill_n(lanes.log2_sum, kTile, std::numeric_limits<float>::infinity());
     std::fill_n(lanes.delta, kTile, 0.0f);
     for (size_t lane = 0; lane < place.queries; ++lane) {
@@ -245,7 +246,7 @@ class Backward {
     std::memset(scratch.d_q_t.get(), 0, k_stride_ * kTile * sizeof(float));
   }
 
-  // Computes the keys [begin, end) of the chunk that starts at chunk_key.
+  // Computes a tile of queries against the keys [begin, end) of the chunk that starts at chunk_key.
   void ComputeBlock(const TilePlace& place, size_t begin, size_t end, size_t chunk_key, const Task& task,
                     Scratch& scratch) {
     const size_t rows = end - begin;
@@ -297,8 +298,8 @@ class Backward {
                                             d_scores);
   }
 
-  // Adds what keys [begin, end) past the stop get: the kept ones whose logit was dropped to 0 have weight, and
-  // gradients for v only.
+  // Adds the gradients of the keys [begin, end) past the stop: only kept keys whose logit dropout set to 0 have weight
+  // there, and they get gradients for v only.
   void AddTail(const TilePlace& place, size_t begin, size_t end, Scratch& scratch) const {
     for (size_t block = begin; block < end; block += kKeyBlock) {
       const size_t rows = std::min(kKeyBlock, end - block);
@@ -324,7 +325,7 @@ class Backward {
   const Norm norm_;
   const size_t k_stride_, v_stride_;
   const size_t past_;           // keys before the first query
-  const size_t chunk_size_;     // queries, and keys, to a chunk
+  const size_t chunk_size_;     // queries, and keys, per chunk
   std::vector<float> delta_;    // [batch, head, query]: see GradLanes
   std::vector<float> carried_;  // [batch, head, query][kCarried]: what the rule carries from phase to phase
   typename Rule::Gradients gradients_;
@@ -355,7 +356,7 @@ void BackwardOfRule(const BackwardArgs<float>& args, const AttentionOptions& opt
   std::vector<std::unique_ptr<Scratch>> scratch(parallel.Workers());
   const auto collect = [&](Collect what) {
     for (size_t phase = 0; phase < backward.Phases(); ++phase) {
-      // Chunk i has i + PastChunks() chunks of keys to its left.
+      // Chunk i of the queries has i + PastChunks() chunks of keys to its left.
       const size_t past = backward.PastChunks();
       const size_t first_chunk = phase > past ? phase - past : 0;
       const size_t chunks = backward.QueryChunks() - first_chunk;

@@ -1,7 +1,7 @@
-// Decode: a few queries against a long cache. Bound by memory, so channels stand in the lanes and each key is read
-// once. A head's keys are cut into segments, counted from the right; each gives a partial result with counts of its
-// own, and partial results are joined from right to left until the rest is negligible (docs/kernels.md, "Joining").
-// Within a segment keys are read upwards, because hardware prefetches ascending addresses best.
+// Computes decode: a few queries against a long cache. Memory is the bottleneck, so the lanes hold channels and each
+// key is read once. A head's keys are cut into segments, counted from the right; each gives a partial result that
+// counts its kept keys from 0, and partial results are joined from right to left until the rest is negligible
+// (docs/kernels.md, "Joining"). Within a segment keys are read in ascending order, which hardware prefetches best.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -27,10 +27,10 @@ namespace tra {
 namespace HWY_NAMESPACE {
 
 constexpr size_t kDecodeBlock = 256;  // keys scored at a time
-constexpr size_t kDecodeKeys = 4;     // keys scored, and values added, together
+constexpr size_t kDecodeKeys = 4;     // keys scored, and values added, together in registers
 
-// Segments are fixed by the number of keys alone: the result must not depend on the number of workers. The nearest ones
-// are short, so that strong gates stop early; the others long enough to read well.
+// Segments depend on the number of keys alone, because the result must not depend on the number of workers. The nearest
+// ones are short, so that strong gates stop early; the others are long enough to be read fast.
 constexpr size_t kFirstSegment = 128, kLargestSegment = 1024;
 
 // Returns how many keys, from the right, the segments up to and including this one hold.
@@ -39,18 +39,18 @@ constexpr size_t SegmentReach(size_t segment) {
 }
 static_assert(SegmentReach(3) == kLargestSegment, "segments double up to the largest");
 
-// The softmax sums over some keys of one query, the nearest kept key having count 0.
+// Holds the softmax sums over some keys of one query, where the nearest kept key has count 0.
 struct Partial {
-  float count = 0.0f;  // of kept keys
+  float count = 0.0f;  // number of kept keys
   float max_log2 = kLowest;
   float sum = 0.0f;
   Floats out;  // [stride], the sum of weight * value
 };
 
-// The kept keys of a block, nearest first, whose values are still on their way from memory.
+// Holds the kept keys of a block, nearest first, whose values are still being fetched from memory.
 struct Pending {
   size_t n = 0;
-  float decay = 1.0f;  // of all that lies to the left of the block
+  float decay = 1.0f;  // what the sums of all keys to the left of the block are multiplied by
   const float* value[kDecodeBlock];
   HWY_ALIGN float weight[kDecodeBlock];
 };
@@ -120,7 +120,7 @@ class Decode {
    private:
     const Decode& decode_;
     size_t batch_, head_;
-    std::vector<Partial> partials_;  // by query
+    std::vector<Partial> partials_;  // one per query
     std::vector<float> gate_log2_;
     std::vector<bool> done_;
   };
@@ -134,7 +134,7 @@ class Decode {
     const Norm norm{options_.qk_norm, options_.norm_eps};
     const Floats q = AllocateFloats(shape_.queries * k_stride_);
     std::vector<Partial> parts;
-    std::vector<float> to_log2(shape_.queries);  // the query's share of QK-norm, and from there to units of log2
+    std::vector<float> to_log2(shape_.queries);  // from dot products to units of log2, QK-norm of the query included
     for (size_t i = 0; i < shape_.queries; ++i) {
       PackRow(args_.q(batch, head, i), shape_.width, k_stride_, norm, q.get() + i * k_stride_, &to_log2[i]);
       to_log2[i] *= scoring_.to_log2;
@@ -153,11 +153,11 @@ class Decode {
         if (visible <= block) continue;
         Score(k, block, block_end, q.get() + i * k_stride_, pending[i], dots, have_squares ? nullptr : squares);
         have_squares = true;
-        // As PackRow has it: a key too large to normalise is NaN to every query, so that it is seen.
+        // As in PackRow, a key too large to normalise is NaN to every query, so that the error shows.
         for (size_t r = 0; r < block_end - block && options_.qk_norm; ++r) {
           if (!(squares[r] < std::numeric_limits<float>::infinity())) dots[r] = std::numeric_limits<float>::quiet_NaN();
         }
-        AddValues(pending[i], parts[i]);  // of the block before, asked for meanwhile
+        AddValues(pending[i], parts[i]);  // those of the block before, prefetched by Score
         for (size_t r = 0; r < visible - block && Rule::kPairTerms; ++r) {
           terms[r] = call_.PairTerm(batch, head, past + i, block + r);
         }
@@ -175,8 +175,8 @@ class Decode {
     return shape_.keys > reach ? shape_.keys - reach : 0;
   }
 
-  // Sets dots[r] = q . k for the keys [begin, end), and squares[r] = k . k where wanted. Meanwhile asks for the values
-  // pending from the block before, a few at a time, so that they do not queue before the keys.
+  // Sets dots[r] = q . k for the keys [begin, end), and squares[r] = k . k where wanted. Meanwhile prefetches the
+  // values pending from the block before, a few at a time, so that the keys need not wait behind them.
   void Score(const HeadRows<const float>& k, size_t begin, size_t end, const float* HWY_RESTRICT q,
              const Pending& pending, float* HWY_RESTRICT dots, float* HWY_RESTRICT squares) const {
     size_t key = begin, asked = 0;
@@ -234,7 +234,7 @@ class Decode {
 #if HWY_TARGET != HWY_SCALAR
     if constexpr (kKeys == 4) {
       const hn::Repartition<double, DF> pairs;
-      const auto join = [&](VF a, VF b) HWY_ATTR {  // sums of halves of each block of 4: a b a b
+      const auto join = [&](VF a, VF b) HWY_ATTR {  // adds the halves of each block of 4: a b a b
         return hn::Add(hn::InterleaveLower(df, a, b), hn::InterleaveUpper(df, a, b));
       };
       const auto low = hn::BitCast(pairs, join(v[0], v[1])), high = hn::BitCast(pairs, join(v[2], v[3]));
@@ -259,7 +259,8 @@ class Decode {
   }
 #endif
 
-  // Puts the keys [first_key, first_key + rows) to the right of a partial result: its sums at once, the values later.
+  // Extends a partial result to the right by the keys [first_key, first_key + rows): adds their weights at once and
+  // leaves their values pending.
   void Weigh(const HeadRows<const float>& v, size_t first_key, size_t rows, float gate_log2, float to_log2,
              const float* HWY_RESTRICT dots, const float* HWY_RESTRICT squares, const float* HWY_RESTRICT terms,
              Partial& partial, Pending& pending) const {
@@ -314,8 +315,8 @@ class Decode {
 
   void AddValues(Pending& pending, Partial& partial) const {
     if (pending.n == 0) return;
-    // A weight of 0 is too far away to matter, and its value is not multiplied: it might be Inf. Within a block weights
-    // need not fall, so the zeros may be anywhere.
+    // A key of weight 0 is too far away to matter and is left out, because its value might be Inf. Within a block
+    // weights need not fall with distance, so zeros may be anywhere.
     size_t n = 0;
     for (size_t i = 0; i < pending.n; ++i) {
       pending.value[n] = pending.value[i];
@@ -359,7 +360,8 @@ class Decode {
     for (size_t c = 0; c < shape_.value_width; ++c) partial.out[c] *= by;
   }
 
-  // Adds left to right, in place: every key of left lies right.count kept keys further away than it knew.
+  // Adds `left` to `right`, in place: every key of `left` is right.count kept keys further away than its own count
+  // says.
   void Join(const Partial& left, float gate_log2, Partial& right) const {
     if (left.count == 0.0f) return;
     const float left_max = left.max_log2 + right.count * gate_log2;
@@ -368,13 +370,13 @@ class Decode {
       right.max_log2 = left_max;
     }
     right.count += left.count;
-    if (left_max - right.max_log2 < kZeroBelowLog2) return;  // as Exp2 does
+    if (left_max - right.max_log2 < kZeroBelowLog2) return;  // negligible, as in Exp2
     const float by = std::exp2(left_max - right.max_log2);
     right.sum += by * left.sum;
     for (size_t c = 0; c < shape_.value_width; ++c) right.out[c] += by * left.out[c];
   }
 
-  // Says whether the unseen keys are negligible to one query.
+  // Returns whether the unseen keys are negligible to one query.
   bool IsNegligible(const Partial& partial, float gate_log2, size_t keys_left) const {
     if (keys_left == 0) return true;
     if (!may_stop_) return false;
@@ -409,8 +411,8 @@ void DecodeOfRule(const ForwardArgs<float>& args, const AttentionOptions& option
   };
   if (heads >= parallel.Workers() || segments == 1) return parallel.Run(heads, sequentially);
 
-  // Fewer heads than workers: segments in parallel, joined in the same order with the same stops. Where heads may stop,
-  // they usually do in the first segment; only the rest is worth the workers.
+  // With fewer heads than workers, segments are computed in parallel and joined in the same order with the same stops.
+  // Heads that may stop usually do so in the first segment, so the others are only computed where it did not suffice.
   std::vector<Joined> joined;
   for (size_t task = 0; task < heads; ++task) joined.emplace_back(decode, task / per_batch, task % per_batch);
   std::vector<std::vector<Partial>> parts(heads * segments);

@@ -1,4 +1,4 @@
-// Which pairs of a query and a key dropout falls on.
+// Decides which pairs of a query and a key are dropped.
 #if defined(TRA_KERNELS_ATTENTION_DROPOUT_BITS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRA_KERNELS_ATTENTION_DROPOUT_BITS_INL_H_
 #undef TRA_KERNELS_ATTENTION_DROPOUT_BITS_INL_H_
@@ -25,7 +25,7 @@ class DropoutDraws {
         sequence_ids_(options.sequence_ids),
         drop_below_(scoring.dropout == DropoutOn::kNone ? 0 : DropoutThreshold(options.dropout_p)) {}
 
-  // A pair is dropped where its bits are below this; 0 without dropout.
+  // Returns the threshold: a pair is dropped if its bits are below it. It is 0 without dropout.
   uint32_t DropBelow() const { return drop_below_; }
   // Returns memory for Draw, or none where nothing is drawn.
   Floats AllocateBits() const {
@@ -33,7 +33,7 @@ class DropoutDraws {
   }
 
   // Returns the bits [rows][kTile] of up to kKeyBlock keys from `first_key` on, for the tile of queries that starts at
-  // `first_position`; null without dropout. The keys need not start where a call of Philox does.
+  // `first_position`; null without dropout. first_key need not be a multiple of kKeysPerPhilox.
   const uint32_t* Draw(size_t batch, size_t head, size_t first_position, size_t first_key, size_t rows,
                        const Floats& memory) const {
     if (drop_below_ == 0) return nullptr;
@@ -50,12 +50,13 @@ class DropoutDraws {
   uint32_t drop_below_;
 };
 
-// Calls at(r, lane) for each kept key that logit dropout set to 0, right to left. For keys before every query.
+// Calls at(r, lane) for each kept key that logit dropout set to 0, right to left. All keys must come before all
+// queries.
 template <class At>
 HWY_INLINE void ForEachDroppedKept(const uint32_t* bits, uint32_t drop_below, size_t rows, size_t queries,
                                    const float* q_t, const float* keys, size_t width, size_t stride, const At& at) {
   const DU du;
-  const hn::RebindToSigned<DF> di;  // every target can compare signed; both are below 2^17
+  const hn::RebindToSigned<DF> di;  // every target can compare signed integers; both are below 2^17
   const auto below = hn::Set(di, static_cast<int32_t>(drop_below));
   for (size_t r = rows; r-- > 0;) {
     for (size_t v = 0; v < kVecs; ++v) {

@@ -1,5 +1,5 @@
-// Forward pass. A task is a group of queries of one head; within it, keys go by from right to left in blocks that are
-// packed once and used by every tile of queries that has not stopped.
+// Computes the forward pass. A task is a group of queries of one head; it visits the keys from right to left, in blocks
+// that are packed once and used by every tile of queries that has not stopped.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -49,7 +49,7 @@ class Forward {
         v_stride_(PackedStride(shape_.value_width)),
         past_(shape_.keys - shape_.queries) {}
 
-  // Buffers of one worker.
+  // Holds the buffers of one worker.
   struct Scratch {
     explicit Scratch(const Forward& forward)
         : keys(AllocateFloats(kKeyBlock * forward.k_stride_)),
@@ -62,12 +62,12 @@ class Forward {
           bits(forward.dropout_.AllocateBits()),
           block(forward.shape_) {
       std::fill_n(alpha.get(), kTile, 1.0f);
-      tiles.reserve(kMaxGroupTiles);  // no tile is moved: its arrays have no values before BeginTile
+      tiles.reserve(kMaxGroupTiles);  // so that no tile is moved while its arrays have no values
     }
 
     Floats keys, values;  // [kKeyBlock][stride]
     Floats key_scales;    // [kKeyBlock]
-    Floats rows;          // [kTile][stride], queries on their way in and out
+    Floats rows;          // [kTile][stride]: queries before they are transposed, outputs after
     Floats scores;        // [kKeyBlock][kTile]
     Floats alpha;         // [kTile]
     Floats bits;          // see DropoutDraws
@@ -93,7 +93,7 @@ class Forward {
 
     const HeadRows<const float> k = OfHead(args_.k, batch, head);
     const HeadRows<const float> v = OfHead(args_.v, batch, head);
-    const size_t visible = past_ + last;  // keys before this one
+    const size_t visible = past_ + last;  // the group sees the keys before this one
     for (size_t block_end = visible; block_end > 0;) {
       const size_t first_key = (block_end - 1) / kKeyBlock * kKeyBlock;
       bool all_stopped = true;
@@ -130,7 +130,7 @@ class Forward {
     std::fill_n(tile.lanes.sum, kTile, 0.0f);
     if constexpr (Rule::kInfo.stops) {
       for (size_t lane = 0; lane < kTile; ++lane) {
-        // Cauchy-Schwarz where QK-norm does not bound the scores; see KeyLengthBound.
+        // Where QK-norm does not bound the scores, Cauchy-Schwarz does; see KeyLengthBound.
         tile.query_bound_log2[lane] =
             key_lengths_ == nullptr ? scoring_.bound_log2
                                     : std::sqrt(SumOfSquares(scratch.rows.get() + lane * k_stride_, shape_.width)) *
@@ -169,7 +169,7 @@ class Forward {
     }
   }
 
-  // Adds the kept keys whose logit was dropped to 0, and nothing else.
+  // Adds only the kept keys whose logit dropout set to 0.
   void AddTailBlock(size_t first_key, size_t rows, Tile& tile, Scratch& scratch) const {
     const TilePlace& place = tile.place;
     const uint32_t* bits = dropout_.Draw(place.batch, place.head, place.first_position, first_key, rows, scratch.bits);
@@ -241,7 +241,7 @@ void ForwardOfRule(const ForwardArgs<float>& args, const AttentionOptions& optio
   std::vector<std::unique_ptr<Scratch>> scratch(parallel.Workers());
   parallel.Run(heads * groups, [&](size_t task, size_t worker) {
     if (scratch[worker] == nullptr) scratch[worker] = std::make_unique<Scratch>(forward);
-    // The last queries see the most keys: longest tasks first.
+    // The last queries see the most keys, so the longest tasks come first.
     const size_t group = groups - 1 - task / heads;
     const size_t head = task % heads;
     const size_t first = group * group_tiles * kTile;

@@ -23,7 +23,7 @@ std::unique_ptr<KeyLengthBound> KeyLengthBound::IfNeeded(const AttentionShape& s
       const float* row = k(head / shape.heads, head % shape.heads, key);
       float squares = 0.0f;
       for (size_t c = 0; c < shape.width; ++c) squares += row[c] * row[c];
-      // NaN and overflow make the bound infinite: then nothing stops, and what is wrong reaches the output.
+      // NaN and overflow make the bound infinite, so that nothing stops and the NaN or Inf reaches the output.
       if (!(squares <= largest)) largest = std::isnan(squares) ? INFINITY : squares;
     }
     bound->longest_[task] = std::sqrt(largest);

@@ -1,5 +1,5 @@
-// A bound on the lengths of keys. Without QK-norm nothing bounds the scores but |q| * |k|, so the early stop needs to
-// know how long the longest key still to come is.
+// Bounds the lengths of keys. Without QK-norm only |q| * |k| bounds the scores, so the early stop needs to know the
+// length of the longest key still to come.
 #ifndef TRA_KERNELS_ATTENTION_KEY_LENGTH_BOUND_H_
 #define TRA_KERNELS_ATTENTION_KEY_LENGTH_BOUND_H_
 
@@ -22,7 +22,7 @@ class KeyLengthBound {
 
  private:
   size_t blocks_ = 0;
-  std::vector<float> longest_;  // [head][block], of this block and all before it
+  std::vector<float> longest_;  // [head][block]: the largest |k| of this block and all before it
 };
 
 }  // namespace tra

@@ -1,4 +1,4 @@
-// The keys of one block as a tile of queries sees them.
+// Describes the keys of one block as a tile of queries sees them.
 #if defined(TRA_KERNELS_ATTENTION_KEY_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRA_KERNELS_ATTENTION_KEY_ROWS_INL_H_
 #undef TRA_KERNELS_ATTENTION_KEY_ROWS_INL_H_
@@ -21,17 +21,17 @@ namespace HWY_NAMESPACE {
 struct KeyRows {
   size_t first_key = 0;
   size_t rows = 0;
-  const uint16_t* list = nullptr;  // ascending, or null
-  ptrdiff_t first_position = 0;    // of the tile's queries; keys behind it are visible to all of them
+  const uint16_t* list = nullptr;  // offsets of the keys, ascending; null: 0, 1, 2, ...
+  ptrdiff_t first_position = 0;    // position of the tile's first query; all its queries see the keys up to it
   const uint32_t* bits = nullptr;  // DropoutBits per (key, lane), or null
   uint32_t drop_below = 0;
-  const float* scales = nullptr;  // what QK-norm multiplies each key by, by offset, or null
+  const float* scales = nullptr;  // what QK-norm multiplies each key by, indexed by offset, or null
 
   size_t Offset(size_t r) const { return list != nullptr ? list[r] : r; }
 
-  // Returns the first of the rows that hold keys that some queries of the tile stand before.
+  // Returns the first row whose key comes after some query of the tile, which must not see it.
   size_t FirstDiagonal() const {
-    const ptrdiff_t visible = first_position + 1 - static_cast<ptrdiff_t>(first_key);  // offsets below it
+    const ptrdiff_t visible = first_position + 1 - static_cast<ptrdiff_t>(first_key);  // every query sees offsets below
     if (visible <= 0) return 0;
     if (list == nullptr) return static_cast<size_t>(visible) < rows ? static_cast<size_t>(visible) : rows;
     size_t r = rows;
@@ -39,7 +39,7 @@ struct KeyRows {
     return r;
   }
 
-  // Returns the lanes that stand before key row r.
+  // Returns the lanes whose query comes before the key of row r and must not see it.
   HWY_INLINE MF Future(size_t r, VF lanes) const {
     const ptrdiff_t key = static_cast<ptrdiff_t>(first_key + Offset(r));
     return hn::Lt(lanes, hn::Set(DF(), static_cast<float>(key - first_position)));
@@ -53,13 +53,14 @@ struct KeyRows {
   HWY_INLINE MF DroppedOut(size_t r, size_t v) const {
     const DU du;
     const VU drawn = hn::Load(du, bits + Offset(r) * kTile + v * kLanes);
-    // Compared as signed, which every target can: both are below 2^17.
+    // Compared as signed integers, which every target can do: both are below 2^17.
     const hn::RebindToSigned<DF> di;
     return hn::RebindMask(DF(), hn::Lt(hn::BitCast(di, drawn), hn::Set(di, static_cast<int32_t>(drop_below))));
   }
 };
 
-// Calls at(r, std::integral_constant<bool, diagonal>) for every row, right to left.
+// Calls at(r, std::integral_constant<bool, diagonal>) for every row, right to left; `diagonal` is true from
+// FirstDiagonal on.
 template <class At>
 HWY_INLINE void RightToLeft(const KeyRows& keys, const At& at) {
   const size_t diagonal = keys.FirstDiagonal();
@@ -67,7 +68,7 @@ HWY_INLINE void RightToLeft(const KeyRows& keys, const At& at) {
   for (size_t r = diagonal; r > 0; --r) at(r - 1, std::false_type());
 }
 
-// Lists the rows in which any score of the tile passes the threshold. NaN passes.
+// Lists the rows in which any score of the tile passes the threshold, and returns their number. NaN passes.
 HWY_INLINE size_t LiveRows(const float* HWY_RESTRICT s, size_t rows, uint16_t* HWY_RESTRICT list) {
   const DF df;
   const VF zero = hn::Zero(df);
@@ -89,7 +90,7 @@ HWY_INLINE void CompactRows(const uint16_t* list, size_t live, float* s) {
   }
 }
 
-// Leaves out the rows of `keys` that no query of the tile keeps, where they are enough to be worth an indirection.
+// Removes the rows of `keys` that no query of the tile keeps, if there are enough of them to be worth an indirection.
 HWY_INLINE void SelectLiveRows(KeyRows& keys, float* scores, uint16_t* list) {
   const size_t live = LiveRows(scores, keys.rows, list);
   if (4 * live >= 3 * keys.rows) return;

@@ -1,4 +1,4 @@
-// How attention's operands lie in memory, for every SIMD target.
+// Defines how attention's operands lie in memory, on every SIMD target.
 #ifndef TRA_KERNELS_ATTENTION_LAYOUT_H_
 #define TRA_KERNELS_ATTENTION_LAYOUT_H_
 
@@ -9,7 +9,8 @@
 
 namespace tra {
 
-// Keys are visited in blocks. A multiple of 4 and 8 (rows of a product), 6 (rows of OuterTile) and 8 (keys per Philox).
+// Keys are visited in blocks of this many: a multiple of 4 and 8 (rows of a product), 6 (rows of OuterTile) and 8 (keys
+// per Philox call).
 constexpr size_t kKeyBlock = 96;
 
 struct Norm {
@@ -17,7 +18,7 @@ struct Norm {
   float eps = 0.0f;
 };
 
-// The rows of one head.
+// Points to the rows of one head.
 template <typename T>
 struct HeadRows {
   T* data;
@@ -31,8 +32,8 @@ HeadRows<T> OfHead(const Rows<T>& rows, size_t batch, size_t head) {
   return {rows(batch, head, 0), rows.row_stride};
 }
 
-// Returns the floats from one packed row to the next: an odd number of cache lines, so that walking down a column
-// visits every set of the first-level cache and not one in four.
+// Returns the number of floats from one packed row to the next: an odd number of cache lines, so that walking down a
+// column uses every set of the first-level cache and not just one in four.
 constexpr size_t PackedStride(size_t width) { return (DivideUp(width, 16) | 1) * 16; }
 
 }  // namespace tra

@@ -1,4 +1,4 @@
-// From rows in memory to the packed rows and tiles that the products read, and back.
+// Converts rows in memory to the packed rows and tiles that the products read, and back.
 #if defined(TRA_KERNELS_ATTENTION_PACKING_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRA_KERNELS_ATTENTION_PACKING_INL_H_
 #undef TRA_KERNELS_ATTENTION_PACKING_INL_H_
@@ -57,8 +57,8 @@ HWY_INLINE bool PackRow(const float* HWY_RESTRICT from, size_t width, size_t str
   return spoiled_tail == 0.0f && hn::AllTrue(df, hn::Eq(spoiled, zero));
 }
 
-// Packs a row that QK-norm may apply to, and tells the factor it applies. The row itself stays as it is, so that a dot
-// product which is exactly 0 stays 0 and is dropped; a row too large to normalise becomes NaN, so that it is seen.
+// Packs a row and sets *scale to what QK-norm multiplies it by. The packed row is not normalised, so that a dot product
+// which is exactly 0 stays 0 and is dropped; a row too large to normalise becomes NaN, so that the error shows.
 HWY_INLINE bool PackRow(const float* HWY_RESTRICT from, size_t width, size_t stride, const Norm& norm,
                         float* HWY_RESTRICT to, float* HWY_RESTRICT scale) {
   const bool finite = PackRow(from, width, stride, to);
@@ -68,14 +68,14 @@ HWY_INLINE bool PackRow(const float* HWY_RESTRICT from, size_t width, size_t str
   return false;
 }
 
-// Short rows far apart, as in a [B,T,H,d] view, are nothing a hardware prefetcher expects.
+// Prefetches a row. Hardware prefetchers do not expect short rows far apart, as in a [B,T,H,d] view.
 HWY_INLINE void PrefetchRow(const float* row, size_t width) {
   for (size_t c = 0; c < width; c += 16) hwy::Prefetch(row + c);
 }
-constexpr size_t kPrefetchRows = 8;  // ahead
+constexpr size_t kPrefetchRows = 8;  // how many rows ahead to prefetch
 
 // Packs the rows [first, last) of a head, then zero rows up to a whole number of kDotRows. Where `scales` is not null,
-// also tells what QK-norm multiplies each by.
+// also stores what QK-norm multiplies each row by. Returns whether all of them were finite.
 inline HWY_NOINLINE bool PackRows(const HeadRows<const float>& from, size_t first, size_t last, size_t width,
                                   size_t stride, const Norm& norm, float* HWY_RESTRICT to, float* HWY_RESTRICT scales) {
   bool finite = true;
@@ -95,8 +95,9 @@ inline HWY_NOINLINE bool PackRows(const HeadRows<const float>& from, size_t firs
 inline HWY_NOINLINE void Transpose(const float* HWY_RESTRICT packed, size_t width, size_t stride,
                                    float* HWY_RESTRICT to) {
   const DF df;
-  // Quads of channels go through a buffer in which those of neighbouring rows are neighbours. Several quads of all rows
-  // at a time: a vector loaded right after the quads it consists of were stored would have to wait for the cache.
+  // Quads of channels go through a buffer that puts those of neighbouring rows side by side. Several quads of all rows
+  // are stored before any is loaded, because a vector loaded right after its quads were stored would have to wait for
+  // the cache.
   constexpr size_t kQuads = 4;
   HWY_ALIGN float quads[kQuads * 4 * kTile];
   const size_t all = DivideUp(width, 4);
@@ -140,10 +141,10 @@ inline HWY_NOINLINE void TransposeBack(const float* HWY_RESTRICT from, const flo
   }
 }
 
-constexpr size_t kTileRows = RoundUp(kTile, kDotRows);  // what PackQueries may write
+constexpr size_t kTileRows = RoundUp(kTile, kDotRows);  // rows that PackQueries may write
 
-// Packs the queries from `first` on to rows[lane], their transpose to q_t, and where `scales` is not null what QK-norm
-// multiplies each by. Lanes not in use are zero. Returns whether all of it was finite.
+// Packs the queries from `first` on to rows[lane], and their transpose to q_t; lanes not in use are zero. Where
+// `scales` is not null, also stores what QK-norm multiplies each query by. Returns whether all queries were finite.
 inline HWY_NOINLINE bool PackQueries(const HeadRows<const float>& from, size_t first, size_t queries, size_t width,
                                      size_t stride, const Norm& norm, float* rows, float* q_t, float* scales) {
   const bool finite = PackRows({from(first), from.stride}, 0, queries, width, stride, norm, rows, scales);
@@ -152,7 +153,7 @@ inline HWY_NOINLINE bool PackQueries(const HeadRows<const float>& from, size_t f
   return finite;
 }
 
-// Adds a row times `scale` to another, or overwrites that with it.
+// Adds from * scale to `to`, or overwrites `to` with it.
 HWY_INLINE void AddRow(const float* HWY_RESTRICT from, size_t width, float scale, bool overwrite,
                        float* HWY_RESTRICT to) {
   if (overwrite) {

@@ -1,4 +1,4 @@
-// The three passes, for the best SIMD target of the machine. Callers have checked the problem.
+// Runs the three passes on the best SIMD target of the machine. Callers must have checked the problem.
 #ifndef TRA_KERNELS_ATTENTION_PASSES_H_
 #define TRA_KERNELS_ATTENTION_PASSES_H_
 
@@ -7,7 +7,7 @@
 
 namespace tra {
 
-// Call RunForward and RunDecode only where there is a query. `key_lengths` may be null, see KeyLengthBound.
+// Call RunForward and RunDecode only if there is a query. `key_lengths` may be null; see KeyLengthBound.
 void RunForward(const ForwardArgs<float>& args, const AttentionOptions& options, const KeyLengthBound* key_lengths,
                 Parallel& parallel);
 void RunBackward(const BackwardArgs<float>& args, const AttentionOptions& options, Parallel& parallel);

@@ -1,4 +1,4 @@
-// The three small matrix products that all of attention is made of.
+// Computes the three small matrix products that all of attention is made of.
 //
 //   DotTile         s[row][query]   = a[row][:] . b[:][query]              scores, and dP in the backward
 //   AccumulateTile  o[col][query]  += sum_row a[row][col] * p[row][query]  outputs, and dQ
@@ -29,7 +29,8 @@ HWY_INLINE size_t RowAt(const uint16_t* list, size_t r) {
 }
 
 // Each score is one chain of fused multiply-adds over the channels, in order, whatever the tile: the backward gets the
-// same bits as the forward, and so the same mask. `rows` is rounded up to kDotRows; s has room for that.
+// same bits as the forward, and so the same mask. `rows` is rounded up to a multiple of kDotRows; s must have room for
+// that.
 template <bool kListed>
 HWY_INLINE void DotTileImpl(const float* HWY_RESTRICT a, const uint16_t* HWY_RESTRICT list, size_t rows, size_t width,
                             size_t stride, const float* HWY_RESTRICT b, float* HWY_RESTRICT s) {
@@ -37,7 +38,7 @@ HWY_INLINE void DotTileImpl(const float* HWY_RESTRICT a, const uint16_t* HWY_RES
   for (size_t r = 0; r < rows; r += kDotRows) {
     const float* row[kDotRows];
     for (size_t i = 0; i < kDotRows; ++i) {
-      // Past the end of a list any row will do; nobody reads its scores.
+      // Past the end of a list any row will do, because its scores are not read.
       row[i] = a + (kListed && r + i >= rows ? 0 : RowAt<kListed>(list, r + i)) * stride;
     }
     VF sum[kDotRows][kVecs];
@@ -69,7 +70,7 @@ inline HWY_NOINLINE void DotTile(const float* a, const uint16_t* list, size_t ro
   DotTileImpl<false>(a, nullptr, rows, width, stride, b, s);
 }
 
-// Returns one score alone, with the bits DotTile gives it.
+// Returns a single score, with the same bits as from DotTile.
 HWY_INLINE float DotLane(const float* HWY_RESTRICT row, const float* HWY_RESTRICT b, size_t lane, size_t width) {
   const hn::CappedTag<float, 1> d1;
   auto sum = hn::Zero(d1);
@@ -77,8 +78,9 @@ HWY_INLINE float DotLane(const float* HWY_RESTRICT row, const float* HWY_RESTRIC
   return hn::GetLane(sum);
 }
 
-// o = o * alpha + product. The sum over a block starts from zero: summing blocks separately keeps long rows accurate.
-// kSelect leaves out products with a zero weight, so that an Inf or NaN in a row nobody attends to cannot spread.
+// Sets o = o * alpha + product. The sum over a block starts from zero: summing blocks separately keeps long rows
+// accurate. kSelect leaves out products with a zero weight, so that an Inf or NaN in a row that a query does not attend
+// to cannot reach it.
 template <bool kListed, bool kSelect>
 HWY_INLINE void AccumulateTileImpl(const float* HWY_RESTRICT a, const uint16_t* HWY_RESTRICT list, size_t rows,
                                    size_t width, size_t stride, const float* HWY_RESTRICT p,
@@ -184,7 +186,7 @@ HWY_INLINE void OuterTileImpl(const float* p, size_t rows, size_t queries, const
   for (; r < rows; ++r) OuterRows<1, kListed, kSelect>(p, queries, x, x_stride, list, r, width, out_stride, out);
 }
 
-// `width` is rounded up to whole vectors; x and out are padded.
+// `width` is rounded up to whole vectors; x and out must be padded accordingly.
 inline HWY_NOINLINE void OuterTile(const float* p, size_t rows, size_t queries, const float* x, size_t x_stride,
                                    const uint16_t* list, size_t width, size_t out_stride, bool select, float* out) {
   if (select) {

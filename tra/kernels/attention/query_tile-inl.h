@@ -1,4 +1,4 @@
-// A tile of queries: its packed inputs, its sums and what its rule carries along.
+// Holds a tile of queries: its packed inputs, its sums and what its rule carries along.
 #if defined(TRA_KERNELS_ATTENTION_QUERY_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRA_KERNELS_ATTENTION_QUERY_TILE_INL_H_
 #undef TRA_KERNELS_ATTENTION_QUERY_TILE_INL_H_
@@ -16,15 +16,15 @@ HWY_BEFORE_NAMESPACE();
 namespace tra {
 namespace HWY_NAMESPACE {
 
-// The numbers of a softmax in progress, a lane for each query.
+// Holds the numbers of a softmax in progress, one lane per query.
 struct SoftmaxLanes {
-  // From a dot product to a logit in units of log2, the query's share of QK-norm included.
+  // Factor from a dot product to a logit in units of log2, which includes the query's factor of QK-norm.
   HWY_ALIGN float to_log2[kTile];
   HWY_ALIGN float max_log2[kTile];  // what is subtracted from the logits: the largest so far, or a bound on all
-  HWY_ALIGN float sum[kTile];       // of the weights so far, relative to max_log2
+  HWY_ALIGN float sum[kTile];       // sum of the weights so far, relative to max_log2
 };
 
-// Turns the queries' factors of QK-norm into those from dot products to logits.
+// Turns the queries' factors of QK-norm into the factors from dot products to logits.
 HWY_INLINE void ScaleToLog2(const Scoring& scoring, size_t queries, float* to_log2) {
   for (size_t lane = 0; lane < queries; ++lane) to_log2[lane] *= scoring.to_log2;
   std::fill(to_log2 + queries, to_log2 + kTile, 0.0f);
@@ -43,7 +43,7 @@ struct QueryTile {
   Floats q_t;                               // [width][kTile]
   Floats o_t;                               // [value_width][kTile], the sum of weight * value
   HWY_ALIGN float query_bound_log2[kTile];  // no logit exceeds this times the length of the longest key
-  size_t first_key = 0;                     // where it stopped
+  size_t first_key = 0;                     // the leftmost key visited if the tile stopped, else 0
   bool stopped = false;
 };
 

@@ -69,7 +69,7 @@ struct ContextualRule : SoftmaxRule {
       const VF x = hn::Mul(s, scale);
       gate = hn::Div(one, hn::Add(one, Exp2(hn::Neg(hn::IfThenElse(hn::Lt(x, smallest), smallest, x)))));
       const VF p = hn::Add(position, gate);
-      at = hn::IfThenElse(hn::Lt(p, last), p, last);  // so also where p is NaN: it becomes an index
+      at = hn::IfThenElse(hn::Lt(p, last), p, last);  // `last` also where p is NaN, because it becomes an index
       low = hn::Floor(at);
       const auto lanes = hn::Iota(di, static_cast<int32_t>(first_lane));
       const auto row = hn::Set(di, static_cast<int32_t>(kTile));
@@ -84,15 +84,16 @@ struct ContextualRule : SoftmaxRule {
     void Save(Tile& tile, size_t v) const { hn::Store(position, DF(), tile.position + v * kLanes); }
 
     VF position, last;
-    VF gate, at, low, slope;  // of this key
+    VF gate, at, low, slope;  // those of the current key
     const float* z_t;
     size_t first_lane;
   };
 
-  // The gradient of a key's gate is the sum over the positions of the keys behind it, which the walk has not seen yet:
-  // it is the total, from a walk before (TotalsWalk), less what has been seen.
+  // The gradient of a key's gate is the sum of the gradients of its position and of those of the keys behind it, which
+  // the walk has not seen yet. It is computed as the total, from an earlier walk (TotalsWalk), minus what has been
+  // seen.
   struct GradTile : Tile {
-    enum Carried : size_t { kPosition, kSeen, kTotal, kCarried };  // by a query, from phase to phase
+    enum Carried : size_t { kPosition, kSeen, kTotal, kCarried };  // what a query carries from phase to phase
 
     explicit GradTile(const AttentionShape& shape) : Tile(shape), d_z_t(AllocateFloats(TableFloats(shape))) {}
 
@@ -102,7 +103,7 @@ struct ContextualRule : SoftmaxRule {
       std::fill_n(seen, kTile, 0.0f);
       std::fill_n(total, kTile, 0.0f);
     }
-    // What the first walk has seen in the end is the total of the second.
+    // What the first walk has seen by its end is the total of the second.
     void Restore(size_t lane, const float* carried, bool first_phase) {
       position[lane] = first_phase ? 0.0f : carried[kPosition];
       seen[lane] = first_phase ? 0.0f : carried[kSeen];
@@ -124,8 +125,8 @@ struct ContextualRule : SoftmaxRule {
     }
 
     Floats d_z_t;                  // [table][kTile]
-    HWY_ALIGN float seen[kTile];   // gradients of the positions so far
-    HWY_ALIGN float total[kTile];  // gradients of all positions
+    HWY_ALIGN float seen[kTile];   // sum of the gradients of the positions so far
+    HWY_ALIGN float total[kTile];  // sum of the gradients of all positions
   };
 
   struct TotalsWalk : Walk {
@@ -163,7 +164,7 @@ struct ContextualRule : SoftmaxRule {
     // forward: logit += (1 - w) * z[low] + w * z[low + 1], w = at - low
     HWY_INLINE void Scatter(VF d_logit) const {
       const DF df;
-      if (hn::AllTrue(df, hn::Ge(low, last))) {  // far keys: the last position for all
+      if (hn::AllTrue(df, hn::Ge(low, last))) {  // far keys: all lanes use the last position
         float* to = d_z_t + static_cast<size_t>(hn::GetLane(last)) * kTile + first_lane;
         hn::Store(hn::Add(hn::Load(df, to), d_logit), df, to);
         return;

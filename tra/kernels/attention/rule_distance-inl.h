@@ -1,4 +1,4 @@
-// A learned bias by distance: neighbouring queries find theirs side by side.
+// Adds a learned bias by distance. Neighbouring queries find theirs side by side in memory.
 #if defined(TRA_KERNELS_ATTENTION_RULE_DISTANCE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRA_KERNELS_ATTENTION_RULE_DISTANCE_INL_H_
 #undef TRA_KERNELS_ATTENTION_RULE_DISTANCE_INL_H_
@@ -24,7 +24,8 @@ struct DistanceRule : SoftmaxRule {
 
   class Call : public SoftmaxRule::Call {
    public:
-    // Negative distances are those of keys a lane does not see; lanes not in use reach past the longest.
+    // Leaves room for negative distances, of keys that a lane does not see, and past the longest one, for lanes not in
+    // use.
     Call(const AttentionShape& shape, const Rows<const float>& bias)
         : SoftmaxRule::Call(shape, bias), stride_(shape.keys + 2 * kTile), bias_log2_(shape.heads * stride_) {
       for (size_t head = 0; head < shape.heads; ++head) {
@@ -77,8 +78,8 @@ struct DistanceRule : SoftmaxRule {
     ptrdiff_t distance;
   };
 
-  // Tasks of a phase share distances, so each has a window of its own, wide enough for those of one phase, and the
-  // windows are added up in a fixed order after it.
+  // Sums the gradients of the biases. Tasks of a phase share distances, so each task has its own window, wide enough
+  // for the distances of one phase, and the windows are added up in a fixed order after the phase.
   class Gradients {
    public:
     Gradients(const AttentionShape& shape, size_t chunk_size, size_t query_chunks)
@@ -95,8 +96,8 @@ struct DistanceRule : SoftmaxRule {
     float* Window(const TilePlace& place, size_t chunk) {
       return windows_.data() + ((place.batch * heads_ + place.head) * query_chunks_ + chunk) * window_;
     }
-    // Queries of a chunk and keys of the one `phase` to its left are at least this far apart, less a tile for lanes
-    // that do not see a key.
+    // Returns a lower bound on the distances between queries of a chunk and keys of the chunk `phase` to its left,
+    // minus a tile for lanes that do not see a key.
     ptrdiff_t FirstDistance(size_t phase) const {
       return static_cast<ptrdiff_t>(phase * chunk_size_) - static_cast<ptrdiff_t>(chunk_size_ + kTile);
     }

@@ -17,7 +17,8 @@ HWY_BEFORE_NAMESPACE();
 namespace tra {
 namespace HWY_NAMESPACE {
 
-// A gate of exactly 0 has log -inf. No softmax in fp32 tells this one from it, and sums of it stay exact enough.
+// A gate of exactly 0 has log -inf. This value replaces it: no softmax in fp32 can tell them apart, and sums of it stay
+// exact enough.
 constexpr double kStrongestForgetLog2 = -16384.0;
 
 struct ForgetRule : SoftmaxRule {
@@ -32,8 +33,9 @@ struct ForgetRule : SoftmaxRule {
           keys_(shape.keys),
           sums_log2_(shape.batch * shape.heads * shape.keys) {
       for (size_t head = 0; head < shape.batch * shape.heads; ++head) {
-        // In float64: differences of these sums must be good to fp32 wherever in the sequence they are taken.
-        double sum = 0.0;  // the gate of the first position lies between no pair
+        // In float64, because differences of these sums must be accurate to fp32 wherever in the sequence they are
+        // taken.
+        double sum = 0.0;  // the gate of the first position lies between no query and key
         for (size_t key = 1; key < shape.keys; ++key) {
           const double gate_log2 = *log_forget(head / shape.heads, head % shape.heads, key) * kLog2E;
           sum += gate_log2 < kStrongestForgetLog2 ? kStrongestForgetLog2 : gate_log2;
@@ -56,7 +58,7 @@ struct ForgetRule : SoftmaxRule {
   struct Tile {
     explicit Tile(const AttentionShape& /*shape*/) : near(AllocateFloats(kTile * kTile)) {}
 
-    // Keys that a lane does not see add what does not matter.
+    // Sets the terms of keys that a lane does not see to 0; their value does not matter.
     void Begin(const Call& call, const Scoring& /*scoring*/, const TilePlace& place, float* /*rows*/) {
       const double* sums = call.Sums(place.batch, place.head) + place.first_position;
       for (size_t lane = 0; lane < kTile; ++lane) {
@@ -68,9 +70,9 @@ struct ForgetRule : SoftmaxRule {
       }
     }
 
-    HWY_ALIGN float from_first[kTile];  // log2 of all gates from the tile's first query to the lane's
-    // [key][lane]: the same from each of the tile's positions on. Where a key is one of these, the sums of a block and
-    // of from_first would cancel, and strong gates with them all precision.
+    HWY_ALIGN float from_first[kTile];  // sum of the log2 gates from the tile's first query to the lane's
+    // [key][lane]: the same from each of the tile's positions on. For a key at one of these positions, a block's term
+    // and from_first would cancel, and with strong gates lose all precision.
     Floats near;
   };
 
@@ -84,7 +86,7 @@ struct ForgetRule : SoftmaxRule {
       }
     }
 
-    Floats terms;  // log2 of all gates between each key and the tile's first query
+    Floats terms;  // sum of the log2 gates between each key and the tile's first query
   };
 
   struct Walk {
@@ -108,7 +110,7 @@ struct ForgetRule : SoftmaxRule {
     VF from_first;
   };
 
-  // Tasks of a phase share no key, so each adds to the sums of its own keys.
+  // Sums the gradients of the gates. Tasks of a phase share no key, so each adds to the sums of its own keys.
   class Gradients {
    public:
     Gradients(const AttentionShape& shape, size_t /*chunk_size*/, size_t /*query_chunks*/)
@@ -158,7 +160,7 @@ struct ForgetRule : SoftmaxRule {
       gradients.AddKeys(place, first_key, rows, d_terms.get());
     }
 
-    Floats d_terms;  // [key][kLanes]: one more sum over the lanes makes the gradient of a key's logits
+    Floats d_terms;  // [key][kLanes]: the sum over the lanes is the gradient of a key's logits
   };
 
   struct GradWalk : Walk {

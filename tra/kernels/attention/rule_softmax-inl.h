@@ -1,25 +1,25 @@
-// Plain causal softmax attention: a rule that adds nothing. It is also what other rules inherit where they have nothing
-// of their own, so its members are the list of what a rule may supply:
+// Plain causal softmax attention: a rule that adds nothing. Other rules inherit from it what they do not define
+// themselves, so its members are the list of what a rule may supply:
 //
-//   Call       what a call prepares of the rule's input
+//   Call       what a call prepares from the rule's input
 //   Tile       what a tile of queries carries from one block of keys to the next
 //   Block      what a tile needs of a block of keys
 //   Walk       one vector of queries walking a block's keys from right to left:
 //     Logit(s, scale, offset, keys, r)  returns s * scale + (the rule's terms) + offset, in units of log2
 //     Next(drop)                        moves on to the next key; `drop` marks the lanes that did not keep this one
-//     Save(tile, v)                     puts back what must outlive the block
-//     kEveryRow                         Next, and Grad of a GradWalk, are wanted on every row, not only where some
-//                                       lanes stand before the key
+//     Save(tile, v)                     stores what must outlive the block
+//     kEveryRow                         whether Next, and Grad of a GradWalk, are called on every row, or only where
+//                                       some lanes come before the key
 //
-// and for the backward GradTile, GradBlock and GradWalk, which extend these by gradients of the rule's input:
+// and, for the backward, GradTile, GradBlock and GradWalk, which extend these by gradients of the rule's input:
 //     GradWalk::Grad(d_logit, drop, keys, r)  collects them, before Next; returns the gradient of the scaled score,
 //                                             which is d_logit unless the rule's terms depend on the score
 //     GradTile::Restore, Keep           load and store what a query carries from one chunk of keys to the next
 //     GradTile::Store                   writes gradients that belong to the tile's queries
-//     GradBlock::BeginGrad, EndGrad     stand around the walks of a block
-//     TotalsWalk                        collects what GradWalk must know beforehand, where kNeedsTotals
-//     Tile::MayStop                     says whether the walk may end, where kInfo.stops
-//     Gradients                         those that many queries share: summed up in a fixed order, then stored
+//     GradBlock::BeginGrad, EndGrad     are called before and after the walks of a block
+//     TotalsWalk                        collects what GradWalk must know beforehand, if kNeedsTotals
+//     Tile::MayStop                     returns whether the walk may end, if kInfo.stops
+//     Gradients                         sums the gradients that many queries share in a fixed order, then stores them
 #if defined(TRA_KERNELS_ATTENTION_RULE_SOFTMAX_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRA_KERNELS_ATTENTION_RULE_SOFTMAX_INL_H_
 #undef TRA_KERNELS_ATTENTION_RULE_SOFTMAX_INL_H_
@@ -39,37 +39,37 @@ HWY_BEFORE_NAMESPACE();
 namespace tra {
 namespace HWY_NAMESPACE {
 
-// Where a tile of queries stands.
+// Says where a tile of queries is.
 struct TilePlace {
   size_t batch = 0, head = 0;
   size_t first = 0;           // query of lane 0
   size_t queries = 0;         // lanes in use
-  size_t first_position = 0;  // of lane 0, among the keys
+  size_t first_position = 0;  // position of lane 0 among the keys
 };
 
-// The chunk of queries and the diagonal that a task of the backward works on: see backward.cc.
+// Names the chunk of queries and the diagonal that a task of the backward works on: see backward.cc.
 struct ChunkPlace {
   size_t chunk = 0, phase = 0;
 };
 
-// The GradTile of a rule whose queries carry nothing and get no gradients.
+// Serves as GradTile for a rule whose queries carry nothing and get no gradients.
 template <class Tile>
 struct PlainGradTile : Tile {
-  static constexpr size_t kCarried = 0;  // floats of a query
+  static constexpr size_t kCarried = 0;  // floats that a query carries
 
   using Tile::Tile;
   void Restore(size_t /*lane*/, const float* /*carried*/, bool /*first_phase*/) {}
   void Keep(size_t /*lane*/, float* /*carried*/) const {}
-  // `overwrite`: these are a query's first gradients.
+  // `overwrite` says that these are a query's first gradients.
   void Store(const Rows<float>& /*d_input*/, const TilePlace& /*place*/, bool /*overwrite*/, float* /*rows*/) const {}
 };
 
 struct SoftmaxRule {
   static constexpr RuleInfo kInfo = InfoOf(ScoreRule::kSoftmax);
-  static constexpr bool kPairTerms = false;    // Call::PairTerm says what a single pair adds, for decode
-  static constexpr bool kNeedsTotals = false;  // the backward walks twice, first with TotalsWalk
+  static constexpr bool kPairTerms = false;    // whether pairs add Call::PairTerm in decode
+  static constexpr bool kNeedsTotals = false;  // whether the backward walks twice, first with TotalsWalk
 
-  // Returns the floats to a packed row of the rule's input, where it is packed like queries.
+  // Returns the number of floats per packed row of the rule's input, where it is packed like queries.
   static size_t InputStride(const AttentionShape& /*shape*/) { return 0; }
 
   class Call {

@@ -18,8 +18,8 @@ HWY_BEFORE_NAMESPACE();
 namespace tra {
 namespace HWY_NAMESPACE {
 
-// A gate of exactly 0 has log -inf; a finite decay keeps 0 * decay = 0 for the nearest key, and this one times any
-// count stays above kLowest.
+// A gate of exactly 0 has log -inf. This finite value replaces it, so that 0 * decay is 0 for the nearest key; times
+// any count it stays above kLowest.
 constexpr float kStrongestGateLog2 = -1e20f;
 
 struct ThresholdRule : SoftmaxRule {
@@ -48,12 +48,12 @@ struct ThresholdRule : SoftmaxRule {
         gate_log2[lane] = call.GateLog2(place.batch, place.head, place.first + lane);
       }
       // Counting from 0 or from 1 is the same to a softmax, and 0 leaves the nearest key undecayed however strong the
-      // gate; but a dropped logit is 0, not shifted, so there the paper's 1 matters.
+      // gate; but logit dropout sets logits to an unshifted 0, so with it the paper's 1 matters.
       std::fill_n(count, kTile, scoring.dropout == DropoutOn::kLogits ? 1.0f : 0.0f);
       geometric_known = false;
     }
 
-    // Says whether what the `keys_left` unseen keys can still add is negligible to every query. No score to come
+    // Returns whether what the `keys_left` unseen keys can still add is negligible to every query. No later score
     // exceeds query_bound_log2[lane] * longest_key.
     bool MayStop(const StopTest& stop, const Scoring& scoring, const TilePlace& place, const float* query_bound_log2,
                  float longest_key, const float* max_log2, const float* sum, size_t keys_left) {
@@ -77,7 +77,7 @@ struct ThresholdRule : SoftmaxRule {
     }
 
     HWY_ALIGN float gate_log2[kTile];
-    HWY_ALIGN float count[kTile];          // kept keys so far, as the next kept key counts them
+    HWY_ALIGN float count[kTile];          // the count of the next kept key
     HWY_ALIGN float geometric_sum[kTile];  // see GeometricSum; computed when the first block is done
     bool geometric_known = false;
   };
@@ -114,7 +114,7 @@ struct ThresholdRule : SoftmaxRule {
       }
     }
 
-    HWY_ALIGN float d_gate[kTile];  // of the log gate, by these keys
+    HWY_ALIGN float d_gate[kTile];  // gradient of the log gate from these keys
   };
 
   struct GradWalk : Walk {

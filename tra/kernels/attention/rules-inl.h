@@ -1,4 +1,4 @@
-// From the name of a score rule to its type.
+// Maps a ScoreRule to the type that implements it.
 #if defined(TRA_KERNELS_ATTENTION_RULES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRA_KERNELS_ATTENTION_RULES_INL_H_
 #undef TRA_KERNELS_ATTENTION_RULES_INL_H_

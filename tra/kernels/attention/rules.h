@@ -1,5 +1,5 @@
-// The table of score rules: what each takes as its input, and what the kernels may assume of it. How a rule computes
-// stands in its own file beside this one, rule_*-inl.h.
+// Lists the score rules: what each takes as its input, and what the kernels may assume about it. How a rule computes is
+// in its own file in this folder, rule_*-inl.h.
 #ifndef TRA_KERNELS_ATTENTION_RULES_H_
 #define TRA_KERNELS_ATTENTION_RULES_H_
 
@@ -11,16 +11,16 @@
 
 namespace tra {
 
-// What a row of a rule's input belongs to.
+// Says what a row of a rule's input belongs to.
 enum class InputRows : uint8_t { kNone, kQueries, kKeys, kDistances };
 
 struct RuleInfo {
   ScoreRule rule;
   const char* name;
-  const char* input;         // as messages call it; empty where the rule takes none
-  const char* input_layout;  // as messages describe it
+  const char* input;         // its name in messages; empty where the rule takes none
+  const char* input_layout;  // its shape in messages
   InputRows rows;
-  size_t max_table;          // the input's last dimension is AttentionShape::table, at most this; 0: there is no table
+  size_t max_table;          // bounds AttentionShape::table, the input's last dimension; 0: there is no table
   bool input_is_log_gate;    // so it must be at most 0
   bool bounded;              // QK-norm bounds its logits, so they need no running maximum
   bool takes_logit_dropout;  // dropout may fall on its logits

@@ -1,6 +1,6 @@
-// When a walk from right to left may end. docs/kernels.md, "The early stop", has the proof: after n kept keys no later
-// logit exceeds bound + n * gate (all of base 2), and each later kept key's bound lies a gate below that of the one
-// before it, so all of them together weigh at most 2^(bound + n * gate) times min(keys left, 1 / (1 - 2^gate)).
+// Decides when a walk from right to left may end. docs/kernels.md, "The early stop", has the proof: after n kept keys
+// no later logit exceeds bound + n * gate (all in base 2), and each later kept key adds one more gate to that bound, so
+// all of them together weigh at most 2^(bound + n * gate) times min(keys left, 1 / (1 - 2^gate)).
 #if defined(TRA_KERNELS_ATTENTION_STOP_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRA_KERNELS_ATTENTION_STOP_INL_H_
 #undef TRA_KERNELS_ATTENTION_STOP_INL_H_
@@ -20,7 +20,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tra {
 namespace HWY_NAMESPACE {
 
-// Returns a bound on what kept keys with this gate weigh together, in units of the nearest: 1 + e^g + e^2g + ...
+// Returns a bound on what kept keys with this gate weigh together, relative to the nearest: 1 + e^g + e^2g + ...
 HWY_INLINE float GeometricSum(float gate_log2) {
   const float minus = std::expm1(static_cast<float>(kLn2) * gate_log2);  // e^g - 1
   return minus < 0.0f ? -1.0f / minus : std::numeric_limits<float>::infinity();
@@ -30,11 +30,11 @@ class StopTest {
  public:
   explicit StopTest(const Scoring& scoring)
       : exact_(scoring.stop_eps < 0.0f),
-        // Weight dropout makes the weights that remain larger.
+        // Weight dropout scales up the weights that remain.
         eps_(scoring.stop_eps / scoring.keep_scale) {}
 
-  // Says in which lanes the unseen keys are negligible. `relative_log2` is their largest possible logit less what the
-  // sum of weights is relative to.
+  // Returns the lanes in which the unseen keys are negligible. `relative_log2` is their largest possible logit minus
+  // the maximum that `sum` is relative to.
   template <class D>
   HWY_INLINE hn::Mask<D> Negligible(D d, hn::Vec<D> relative_log2, hn::Vec<D> geometric_sum, hn::Vec<D> keys_left,
                                     hn::Vec<D> sum) const {
@@ -47,7 +47,7 @@ class StopTest {
       const auto unseen = hn::Mul(largest, hn::IfThenElse(hn::Lt(keys_left, geometric_sum), keys_left, geometric_sum));
       negligible = hn::Le(unseen, hn::Mul(hn::Set(d, eps_), sum));
     }
-    // Before the first kept key there is nothing to be negligible to.
+    // Before the first kept key there is no sum to compare with.
     return hn::And(negligible, hn::Gt(sum, hn::Zero(d)));
   }
 

@@ -1,4 +1,4 @@
-// From a tile of scores to weights, and from gradients of weights to gradients of scores.
+// Turns a tile of scores into weights, and gradients of weights into gradients of scores.
 #if defined(TRA_KERNELS_ATTENTION_WEIGH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRA_KERNELS_ATTENTION_WEIGH_INL_H_
 #undef TRA_KERNELS_ATTENTION_WEIGH_INL_H_
@@ -24,12 +24,12 @@ HWY_INLINE MF Rejected(const KeyRows& keys, size_t r, VF s, VF lanes) {
   } else if constexpr (kDiagonal) {
     return keys.Future(r, lanes);
   } else {
-    return hn::Lt(lanes, hn::Zero(DF()));  // none
+    return hn::Lt(lanes, hn::Zero(DF()));  // no lane
   }
 }
 
 // Turns scores s into weights relative to tile.lanes.max_log2, and sets alpha to what earlier sums must be multiplied
-// by.
+// by; with kBounded that is always 1 and alpha is left alone.
 template <class Rule, DropoutOn kDrop, bool kBounded>
 HWY_INLINE void WeighTileImpl(const Scoring& scoring, const KeyRows& keys, const typename Rule::Block& block,
                               QueryTile<Rule>& tile, float* HWY_RESTRICT s, float* HWY_RESTRICT alpha) {
@@ -108,16 +108,16 @@ HWY_INLINE void WeighTile(const Scoring& scoring, const KeyRows& keys, const typ
   WeighTileImpl<Rule, DropoutOn::kWeights, false>(scoring, keys, block, tile, s, alpha);
 }
 
-// What the backward knows of each query's softmax, and needs for its gradient
+// Holds what the backward needs of each query's softmax to compute its gradient
 //   dL = P o (dP - delta),  delta = rowsum(dP o P) = rowsum(dO o O).
 struct GradLanes {
   HWY_ALIGN float to_log2[kTile];   // as in SoftmaxLanes
-  HWY_ALIGN float log2_sum[kTile];  // of the forward
+  HWY_ALIGN float log2_sum[kTile];  // from the forward
   HWY_ALIGN float delta[kTile];
 };
 
-// Turns scores s into weights P (as v was multiplied with them), and d_p = dO . V into the gradient of the dot
-// products, but for a factor of ln 2: logits here are in units of log2, their gradients are not.
+// Turns scores s into the weights P that v was multiplied by, and d_p = dO . V into the gradient of the dot products
+// except for a factor of ln 2: logits here are in units of log2, their gradients are not.
 template <class Rule, class Walk, DropoutOn kDrop>
 HWY_INLINE void GradTileImpl(const Scoring& scoring, const KeyRows& keys, const typename Rule::GradBlock& block,
                              const GradLanes& softmax, typename Rule::GradTile& tile, float* HWY_RESTRICT s,

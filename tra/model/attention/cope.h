@@ -1,5 +1,5 @@
-// Contextual position encoding (Golovneva et al., 2024): a key's position is the sum of the gates between it and the
-// query.
+// Implements contextual position encoding (Golovneva et al., 2024): a key's position is the sum of the gates between it
+// and the query.
 #ifndef TRA_MODEL_ATTENTION_COPE_H_
 #define TRA_MODEL_ATTENTION_COPE_H_
 
@@ -7,7 +7,7 @@
 
 namespace tra {
 
-AttentionLayer::Mixer MakeCope(AttentionLayer& layer, Init& init);
+Mixer MakeCope(AttentionLayer& layer, Init& init);
 
 }  // namespace tra
 

@@ -10,31 +10,46 @@
 
 namespace tra {
 
-// Half as many heads, each with two queries and keys of the usual width and a value of twice it:
+// Makes half as many heads, each with two queries and two keys of the usual width and a value of twice that width:
 //   out = norm(softmax(q1 k1) v - lambda * softmax(q2 k2) v) * (1 - lambda_init)
-AttentionLayer::Mixer MakeDiff(AttentionLayer& layer, Init& init) {
-  const int64_t pairs = layer.config.heads / 2, width = layer.config.HeadWidth();
+Mixer MakeDiff(AttentionLayer& layer, Init& init) {
+  const int64_t heads = layer.config.heads, width = layer.config.HeadWidth();
+  const double theta = layer.config.rope_theta;
   const double lambda_init = 0.8 - 0.6 * std::exp(-0.3 * static_cast<double>(layer.layer));
   const auto vector = [&](const char* name) { return layer.register_parameter(name, init.Normal({width}, 0.1)); };
   const at::Tensor q1 = vector("lambda_q1"), k1 = vector("lambda_k1");
   const at::Tensor q2 = vector("lambda_q2"), k2 = vector("lambda_k2");
-  const at::Tensor gain = layer.register_parameter("norm", init.Constant({2 * width}, 1));  // one for all heads
-  return [&layer, pairs, lambda_init, q1, k1, q2, k2, gain](const AttentionCall& call) {
-    const at::Tensor lambda = (q1 * k1).sum().exp() - (q2 * k2).sum().exp() + lambda_init;
-
-    // Neighbouring heads make a pair: [B,2 * pairs,T,d] -> every other one.
-    const at::Tensor q = Rope(layer.Heads(call.q), call.first_position, layer.config.rope_theta);
-    const at::Tensor k = Rope(layer.Heads(call.k), call.first_position, layer.config.rope_theta);
-    const at::Tensor v = AttentionLayer::Heads(call.v, pairs);  // [B,pairs,T,2d]
-    const auto half = [&](size_t which) {
-      const auto first = static_cast<int64_t>(which);
-      return layer.Attend(call, ScoreRule::kSoftmax, q.slice(1, first, at::nullopt, 2),
-                          k.slice(1, first, at::nullopt, 2), v, {}, which);
-    };
-    const at::Tensor out = half(0) - lambda * half(1);
-    constexpr double kEps = 1e-5;
-    return RmsNorm(out, gain, kEps) * (1.0 - lambda_init);
+  const at::Tensor gain = layer.register_parameter("norm", init.Constant({2 * width}, 1));  // shared by all heads
+  Mixer mixer;
+  mixer.prepare = [heads, theta](const AttentionCall& call) -> std::vector<AttentionInputs> {
+    const at::Tensor q = Rope(SplitHeads(call.q, heads), call.first_position, theta);
+    const at::Tensor k = Rope(SplitHeads(call.k, heads), call.first_position, theta);
+    const at::Tensor v = SplitHeads(call.v, heads / 2);  // [B,H/2,T,2d]
+    // Neighbouring heads make a pair: one attention takes the first head of every pair, the other the second.
+    const auto half = [](const at::Tensor& x, int64_t which) { return x.slice(1, which, at::nullopt, 2); };
+    return {{ScoreRule::kSoftmax, half(q, 0), half(k, 0), v, {}}, {ScoreRule::kSoftmax, half(q, 1), half(k, 1), v, {}}};
   };
+  mixer.join = [lambda_init, q1, k1, q2, k2, gain](const std::vector<at::Tensor>& outputs) {
+    const at::Tensor lambda = (q1 * k1).sum().exp() - (q2 * k2).sum().exp() + lambda_init;
+    constexpr double kEps = 1e-5;
+    return RmsNorm(outputs[0] - lambda * outputs[1], gain, kEps) * (1.0 - lambda_init);
+  };
+  return mixer;
+}
+
+std::string DiffObjection(const ModelConfig& config) {
+  const auto text = [](auto n) { return std::to_string(n); };
+  if (config.HeadWidth() % 2 != 0) {
+    return "diff turns pairs of channels, so heads must have an even width; got " + text(config.HeadWidth());
+  }
+  if (config.heads % 2 != 0) {
+    return "diff pairs its heads, so their number must be even; got " + text(config.heads);
+  }
+  if (2 * config.HeadWidth() > static_cast<int64_t>(kMaxHeadWidth)) {
+    return "diff doubles the width of values to " + text(2 * config.HeadWidth()) + ", at most " + text(kMaxHeadWidth) +
+           "; use more heads";
+  }
+  return "";
 }
 
 }  // namespace tra

@@ -1,4 +1,5 @@
-// Differential attention (Ye et al., 2024): what two attentions agree on is noise.
+// Implements differential attention (Ye et al., 2024): the difference of two attentions, in which the noise they share
+// cancels.
 #ifndef TRA_MODEL_ATTENTION_DIFF_H_
 #define TRA_MODEL_ATTENTION_DIFF_H_
 
@@ -6,7 +7,10 @@
 
 namespace tra {
 
-AttentionLayer::Mixer MakeDiff(AttentionLayer& layer, Init& init);
+Mixer MakeDiff(AttentionLayer& layer, Init& init);
+
+// Implements Variant::objection for diff.
+std::string DiffObjection(const ModelConfig& config);
 
 }  // namespace tra
 

@@ -22,9 +22,9 @@ std::shared_ptr<Linear> AttentionLayer::AddProjection(const std::string& name, i
   return projections_.back();
 }
 
-bool AttentionLayer::QkNorm() const { return config.qk_norm.value_or(FindVariant(config.attention).qk_norm); }
+bool UsesQkNorm(const ModelConfig& config) { return config.qk_norm.value_or(FindVariant(config.attention).qk_norm); }
 
-at::Tensor AttentionLayer::Heads(const at::Tensor& x, int64_t heads) {
+at::Tensor SplitHeads(const at::Tensor& x, int64_t heads) {
   return x.view({x.size(0), x.size(1), heads, x.size(2) / heads}).transpose(1, 2);
 }
 
@@ -36,29 +36,32 @@ at::Tensor AttentionLayer::Forward(const at::Tensor& x, int64_t first_position, 
   }
   const std::vector<at::Tensor> y = Project(x, weights, biases);
   const AttentionCall call = {y[0], y[1], y[2], {y.begin() + 3, y.end()}, first_position, draws, cache};
-  // The kernels lay their output out as their input: the heads are side by side again without a copy.
-  return (*out_)(mixer_(call).transpose(1, 2).reshape(x.sizes()));
+  std::vector<at::Tensor> outputs;
+  for (const AttentionInputs& inputs : mixer_.prepare(call)) outputs.push_back(Attend(call, inputs, outputs.size()));
+  const at::Tensor joined = mixer_.join ? mixer_.join(outputs) : outputs.at(0);
+  // The kernels lay out their output like their input, so the heads are side by side again without a copy.
+  return (*out_)(joined.transpose(1, 2).reshape(x.sizes()));
 }
 
-at::Tensor AttentionLayer::Attend(const AttentionCall& call, ScoreRule rule, const at::Tensor& q, const at::Tensor& k,
-                                  const at::Tensor& v, const at::Tensor& rule_input, size_t site) const {
+at::Tensor AttentionLayer::Attend(const AttentionCall& call, const AttentionInputs& inputs, size_t site) const {
   AttentionOptions options;
-  options.rule = rule;
-  options.qk_norm = QkNorm();
+  options.rule = inputs.rule;
+  options.qk_norm = UsesQkNorm(config);
   options.stop_eps = static_cast<float>(config.stop_eps);
   if (call.cache != nullptr) {
-    const at::Tensor all_k = call.cache->Append(3 * site, k), all_v = call.cache->Append(3 * site + 1, v);
-    const bool of_keys = InfoOf(rule).rows == InputRows::kKeys;
-    const at::Tensor all_input =
-        of_keys ? call.cache->Append(3 * site + 2, rule_input.unsqueeze(-1)).squeeze(-1) : rule_input;
-    return AttentionDecodeStep(q, all_k, all_v, all_input, options);
+    const at::Tensor k = call.cache->Append(3 * site, inputs.k), v = call.cache->Append(3 * site + 1, inputs.v);
+    // An input that belongs to the keys is cached with them.
+    const bool of_keys = InfoOf(inputs.rule).rows == InputRows::kKeys;
+    const at::Tensor rule_input =
+        of_keys ? call.cache->Append(3 * site + 2, inputs.rule_input.unsqueeze(-1)).squeeze(-1) : inputs.rule_input;
+    return AttentionDecodeStep(inputs.q, k, v, rule_input, options);
   }
   if (is_training() && config.attention_dropout > 0.0) {
     options.dropout_on = config.dropout_on.value_or(FindVariant(config.attention).dropout_on);
     options.dropout_p = static_cast<float>(config.attention_dropout);
     options.seed = call.draws.Of(site).seed;
   }
-  return Attention(q, k, v, rule_input, options, call.draws.sequence_ids);
+  return Attention(inputs.q, inputs.k, inputs.v, inputs.rule_input, options, call.draws.sequence_ids);
 }
 
 }  // namespace tra

@@ -1,4 +1,4 @@
-// The attention of one layer: projections around a mixer, which is all that differs between the variants.
+// Implements the attention of one layer: projections around a mixer, the only part that differs between the variants.
 #ifndef TRA_MODEL_ATTENTION_LAYER_H_
 #define TRA_MODEL_ATTENTION_LAYER_H_
 
@@ -17,55 +17,59 @@
 
 namespace tra {
 
-// One call of a layer.
+// Holds the inputs of one call of a layer.
 struct AttentionCall {
-  at::Tensor q, k, v;             // [B,T,E], projections of its input
-  std::vector<at::Tensor> extra;  // [B,T,n], those the variant asked for
-  int64_t first_position = 0;     // of x; others came before it where there is a cache
-  Draws draws;                    // of this layer's dropout
+  at::Tensor q, k, v;             // [B,T,E], projections of the layer's input
+  std::vector<at::Tensor> extra;  // [B,T,n], the projections that the variant added
+  int64_t first_position = 0;     // position of the input's first row; earlier ones are in the cache
+  Draws draws;                    // for this layer's dropout
   LayerCache* cache = nullptr;    // null in training
 };
 
+// Holds the inputs of one of the attentions that a mixer prepares.
+struct AttentionInputs {
+  ScoreRule rule;
+  at::Tensor q, k, v;     // [B,H,T,d], for any split of E into heads
+  at::Tensor rule_input;  // see ScoreRule; none for kSoftmax
+};
+
+// Says what a variant does in a call: it prepares one or several attentions, and joins their outputs.
+struct Mixer {
+  std::function<std::vector<AttentionInputs>(const AttentionCall&)> prepare;
+  // Takes one output [B,H,T,d] per prepared attention. Not needed if there is only one.
+  std::function<at::Tensor(const std::vector<at::Tensor>& outputs)> join = nullptr;
+};
+
+// Returns [B,T,E] as [B,heads,T,E / heads], a view.
+at::Tensor SplitHeads(const at::Tensor& x, int64_t heads);
+
 class AttentionLayer : public torch::nn::Module {
  public:
-  // Joins values by attention: [B,H,T,d], for any split of E into H heads.
-  using Mixer = std::function<at::Tensor(const AttentionCall&)>;
-
   AttentionLayer(const ModelConfig& config, int64_t layer, Init& init);
-  // Mixers hold on to their layer.
-  AttentionLayer(const AttentionLayer&) = delete;
-  AttentionLayer& operator=(const AttentionLayer&) = delete;
-  ~AttentionLayer() override = default;
 
   // x [B,T,E], normed -> [B,T,E].
   at::Tensor Forward(const at::Tensor& x, int64_t first_position, const Draws& draws, LayerCache* cache);
 
-  // For variants:
-
-  // One more Linear of the layer's input, computed together with those of q, k and v: AttentionCall::extra.
+  // Lets a variant add a Linear of the layer's input, which is computed together with q, k and v. The outputs are in
+  // AttentionCall::extra, in the order in which they were added.
   std::shared_ptr<Linear> AddProjection(const std::string& name, int64_t out, Init& init);
-
-  // Attend applies it; a rule's input that is made of q must come from normed ones.
-  bool QkNorm() const;
-
-  // [B,T,E] as [B,heads,T,E / heads], a view.
-  static at::Tensor Heads(const at::Tensor& x, int64_t heads);
-  at::Tensor Heads(const at::Tensor& x) const { return Heads(x, config.heads); }
-
-  // Attention on the tiled kernels, after the cache where there is one. `rule_input` is the rule's input (see
-  // ScoreRule); one that belongs to keys (kForget) is cached with them. Several calls of one layer need different
-  // sites.
-  at::Tensor Attend(const AttentionCall& call, ScoreRule rule, const at::Tensor& q, const at::Tensor& k,
-                    const at::Tensor& v, const at::Tensor& rule_input = {}, size_t site = 0) const;
 
   const ModelConfig config;
   const int64_t layer;
 
  private:
+  // Computes one attention; with a cache, also over the positions in it. `site` is the number of this attention among
+  // those of the layer.
+  at::Tensor Attend(const AttentionCall& call, const AttentionInputs& inputs, size_t site) const;
+
   std::vector<std::shared_ptr<Linear>> projections_;  // query, key, value, then those of the variant
   std::shared_ptr<Linear> out_;
   Mixer mixer_;
 };
+
+// Says whether attention of this configuration normalises queries and keys. The layer takes care of that; only a
+// variant that computes the input of its rule from the queries must normalise them itself.
+bool UsesQkNorm(const ModelConfig& config);
 
 }  // namespace tra
 

@@ -1,4 +1,4 @@
-// The table of attention variants: one row each.
+// The table of attention variants, one row per variant.
 #ifndef TRA_MODEL_ATTENTION_VARIANTS_H_
 #define TRA_MODEL_ATTENTION_VARIANTS_H_
 
@@ -10,26 +10,28 @@
 
 namespace tra {
 
-// Embeddings of absolute positions added to those of the tokens.
+// Says which position embeddings are added to those of the tokens.
 enum class Positions : uint8_t {
   kNone,
-  kIndex,  // of the index of a token
-  kLabel,  // of a random index that grows with it
+  kIndex,  // embeds the index of a token
+  kLabel,  // embeds a random label that grows with the index
 };
 
 struct Variant {
   const char* name;
   const char* summary;
-  // Gives the layer the parameters it needs, and returns what it does with its projections.
-  AttentionLayer::Mixer (*make)(AttentionLayer& layer, Init& init);
+  // Adds the parameters that the variant needs to the layer, and returns its mixer.
+  Mixer (*make)(AttentionLayer& layer, Init& init);
   Positions positions = Positions::kNone;
   bool qk_norm = false;                        // unless the configuration says otherwise
-  DropoutOn dropout_on = DropoutOn::kWeights;  // likewise
+  DropoutOn dropout_on = DropoutOn::kWeights;  // unless the configuration says otherwise
+  // Says why the variant cannot work with a configuration, and what to do about it; empty if it can.
+  std::string (*objection)(const ModelConfig& config) = nullptr;
 };
 
 const std::vector<Variant>& Variants();
 
-// Throws std::invalid_argument with the names there are.
+// Returns the variant of this name. Throws std::invalid_argument that lists the known names.
 const Variant& FindVariant(std::string_view name);
 
 }  // namespace tra

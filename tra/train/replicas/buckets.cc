@@ -12,12 +12,13 @@
 namespace tra {
 namespace {
 
-constexpr int64_t kAlignment = 64;  // bytes, of each gradient: what the kernels like
+constexpr int64_t kAlignment = 64;  // bytes; every gradient begins at a multiple, as suits the kernels
 
 }  // namespace
 
-// Functions called after a parameter's gradient has been written. LibTorch 1.13 has no such hook on tensors, so they
-// sit on the nodes that write: a parameter refers to its node weakly, hence the nodes are kept here.
+// Calls functions after a parameter's gradient has been written. LibTorch 1.13 has no such hook on tensors, so the
+// hooks sit on the nodes that write gradients. A parameter refers to its node only weakly, hence the nodes are kept
+// here.
 class GradientBuckets::Hooks {
  public:
   ~Hooks() {
@@ -44,7 +45,7 @@ GradientBuckets::GradientBuckets(const std::vector<at::Tensor>& parameters, int6
     : group_(group), hooks_(std::make_unique<Hooks>()) {
   std::vector<Slot> slots;
   int64_t bytes = 0;
-  // A backward brings the gradients of the last layers first.
+  // Goes from the last parameter to the first, because a backward computes the gradients of the last layers first.
   for (auto it = parameters.rbegin(); it != parameters.rend(); ++it) {
     if (it->device() != parameters.front().device() || it->scalar_type() != parameters.front().scalar_type()) {
       throw std::invalid_argument("parameters must be of one dtype and on one device: got " + it->toString() + " on " +
@@ -122,7 +123,7 @@ void GradientBuckets::Launch(Bucket& bucket) {
       slot.view.copy_(grad.to(slot.view.device()));
     }
   }
-  constexpr bool kNonBlocking = true;  // the backward goes on
+  constexpr bool kNonBlocking = true;  // so that the backward goes on
   bucket.counts.copy_(at::tensor(counts), kNonBlocking);
   bucket.wait = group_.Sum(bucket.buffer, "the sum of gradients");
 }

@@ -1,4 +1,4 @@
-// Gradients in flat buffers, each summed over the processes at once, and as soon as it is full.
+// Collects gradients in flat buffers, and sums each buffer over the processes as soon as it is full.
 #ifndef TRA_TRAIN_REPLICAS_BUCKETS_H_
 #define TRA_TRAIN_REPLICAS_BUCKETS_H_
 
@@ -28,17 +28,17 @@ class GradientBuckets {
  private:
   struct Slot {
     at::Tensor parameter;
-    at::Tensor view;  // of the bucket's buffer, in the parameter's shape: its gradient lives here
+    at::Tensor view;  // part of the bucket's buffer in the parameter's shape, where its gradient lives
     bool ready = false;
   };
 
-  // The buffer ends with a number for each slot: how many processes have that gradient.
+  // The buffer ends with one number per slot: how many processes have that gradient.
   struct Bucket {
     std::vector<Slot> slots;
     at::Tensor buffer;
     at::Tensor counts;
     size_t missing = 0;          // gradients that the last backward has yet to bring
-    std::function<void()> wait;  // once the sum is under way
+    std::function<void()> wait;  // waits for the sum; set once it is under way
   };
 
   class Hooks;
@@ -49,8 +49,8 @@ class GradientBuckets {
   void Settle(Bucket& bucket);
 
   Group& group_;
-  std::vector<std::unique_ptr<Bucket>> buckets_;  // hooks know their addresses
-  size_t launched_ = 0;                           // buckets, of the step: in the same order everywhere
+  std::vector<std::unique_ptr<Bucket>> buckets_;  // on the heap, because hooks keep their addresses
+  size_t launched_ = 0;                           // buckets launched in this step, in the same order in all processes
   bool last_backward_ = false;
   std::unique_ptr<Hooks> hooks_;
 };

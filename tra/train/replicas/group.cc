@@ -44,7 +44,7 @@ std::string Seconds(Clock::duration duration) {
 
 std::string Name(int rank, int size) { return "rank " + std::to_string(rank) + " of " + std::to_string(size); }
 
-// LibTorch's messages carry the stack.
+// Leaves out the stack trace that LibTorch's messages carry.
 std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 }  // namespace
@@ -78,14 +78,15 @@ c10::intrusive_ptr<c10d::Store> MakeStore(const Launch& launch, milliseconds tim
   const std::string where = launch.master_address + ":" + std::to_string(launch.master_port);
   try {
     auto store = c10::make_intrusive<c10d::TCPStore>(launch.master_address, options);
-    // A restart by torchrun finds the keys of the attempt before.
+    // The prefix keeps the keys apart from those of earlier attempts, which remain when torchrun restarts the
+    // processes.
     return c10::make_intrusive<c10d::PrefixStore>("tra/" + launch.attempt, std::move(store));
   } catch (const std::exception& error) {
     throw std::runtime_error(Name(launch.rank, launch.size) +
                              (options.isServer ? " cannot listen at " + where + ": give MASTER_PORT a free port"
                                                : " cannot reach rank 0 at " + where +
-                                                     ": see whether it runs, and whether MASTER_ADDR and MASTER_PORT "
-                                                     "are the same everywhere") +
+                                                     ": check that it runs, and that MASTER_ADDR and MASTER_PORT are "
+                                                     "the same everywhere") +
                              " (" + FirstLine(error.what()) + ")");
   }
 }
@@ -93,8 +94,8 @@ c10::intrusive_ptr<c10d::Store> MakeStore(const Launch& launch, milliseconds tim
 void MeetAll(c10d::Store& store, const Launch& launch, milliseconds timeout, Clock::time_point start) {
   if (store.add(RankKey(launch.rank), 1) > 1) {
     throw std::runtime_error("two processes have RANK=" + std::to_string(launch.rank) +
-                             ", or two runs have the same MASTER_PORT: every process needs a RANK of its own, every "
-                             "run a MASTER_PORT of its own");
+                             ", or two runs have the same MASTER_PORT: every process needs its own RANK, every run its "
+                             "own MASTER_PORT");
   }
   std::vector<std::string> keys(launch.size);
   for (int rank = 0; rank < launch.size; ++rank) keys[rank] = RankKey(rank);
@@ -105,7 +106,7 @@ void MeetAll(c10d::Store& store, const Launch& launch, milliseconds timeout, Clo
         if (!store.check({RankKey(rank)})) missing += " " + std::to_string(rank);
       }
       throw std::runtime_error(Name(launch.rank, launch.size) + " waited " + Seconds(Clock::now() - start) +
-                               " for processes that did not start, of RANK" + missing +
+                               " for processes that did not start, with RANK" + missing +
                                ": start all within the timeout, or lower WORLD_SIZE");
     }
     std::this_thread::sleep_for(milliseconds(10));
@@ -120,7 +121,7 @@ c10::intrusive_ptr<C10dBackend> MakeGloo([[maybe_unused]] const c10::intrusive_p
   if (const char* name = std::getenv("GLOO_SOCKET_IFNAME")) {
     options->devices.push_back(Gloo::createDeviceForInterface(name));
   } else if (launch.master_address == "localhost" || launch.master_address.rfind("127.", 0) == 0) {
-    // All processes are on this machine; what its name resolves to need not be an address it has.
+    // All processes are on this machine, whose name may resolve to an address that it does not have.
     options->devices.push_back(Gloo::createDeviceForHostname("127.0.0.1"));
   } else {
     options->devices.push_back(Gloo::createDefaultDevice());
@@ -135,7 +136,7 @@ c10::intrusive_ptr<C10dBackend> MakeGloo([[maybe_unused]] const c10::intrusive_p
 c10::intrusive_ptr<C10dBackend> MakeNccl(const c10::intrusive_ptr<c10d::Store>& store, const Launch& launch,
                                          milliseconds timeout) {
   auto options = c10d::ProcessGroupNCCL::Options::create();
-  // NCCL's watchdog ends the process without an error: it comes after ours.
+  // NCCL's watchdog ends the process without an error, so it must come after our timeout.
   options->timeout = 2 * timeout;
   return c10::make_intrusive<c10d::ProcessGroupNCCL>(store, launch.rank, launch.size, options);
 }
@@ -149,7 +150,7 @@ c10::intrusive_ptr<C10dBackend> Make(const c10::intrusive_ptr<c10d::Store>& stor
   return MakeGloo(store, launch, timeout);
 }
 
-// NCCL takes what is on GPUs; for Gloo it goes through the CPU.
+// Returns where tensors must be to be sent: NCCL takes them from the GPU, Gloo from the CPU.
 at::Device SendingDevice([[maybe_unused]] at::Device device) {
 #ifdef TRA_HAS_NCCL
   if (device.is_cuda()) return device;
@@ -161,7 +162,8 @@ at::Device SendingDevice([[maybe_unused]] at::Device device) {
 
 Group::Group(const Launch& launch, at::Device device, milliseconds timeout)
     : rank_(launch.rank), size_(launch.size), device_(SendingDevice(device)), timeout_(timeout) {
-  // Apart, because the store waits without end for a stranger at its port who does not answer.
+  // Meets in a separate thread, because the store waits forever if another program listens at its port and does not
+  // answer.
   auto meeting = std::make_shared<std::promise<std::shared_ptr<Backend>>>();
   auto met = meeting->get_future();
   std::thread([meeting, launch, sending = device_, timeout] {
@@ -176,17 +178,17 @@ Group::Group(const Launch& launch, at::Device device, milliseconds timeout)
       meeting->set_exception(std::current_exception());
     }
   }).detach();
-  constexpr milliseconds kGrace(2000);  // for the meeting to fail with a reason of its own
+  constexpr milliseconds kGrace(2000);  // lets the meeting fail with its own message first
   if (met.wait_for(timeout + kGrace) != std::future_status::ready) {
     throw std::runtime_error(Name(rank_, size_) + " waited " + Seconds(timeout + kGrace) + " for an answer from " +
                              launch.master_address + ":" + std::to_string(launch.master_port) +
-                             ": see whether rank 0 listens there, or give MASTER_PORT a free port");
+                             ": check that rank 0 listens there, or give MASTER_PORT a free port");
   }
   backend_ = met.get();
 }
 
 Group::~Group() {
-  // NCCL's destructor would wait for the sum that failed before it gives it up; the process ends anyway.
+  // NCCL's destructor would first wait for the sum that failed. It is never called, since the process ends anyway.
   if (failed_ && device_.is_cuda()) static_cast<void>(backend_->c10d.release());
 }
 
@@ -196,7 +198,7 @@ std::function<void()> Group::Run(const std::string& what, Start start) {
     failed_ = true;
     throw std::runtime_error(Name(rank_, size_) + " lost another process after waiting " +
                              Seconds(Clock::now() - since) + " for " + what + " (" + FirstLine(why) +
-                             "): see what the others say, then start all again with --resume");
+                             "): see the errors of the others, then start all again with --resume");
   };
   c10::intrusive_ptr<c10d::Work> work;
   try {
@@ -207,12 +209,12 @@ std::function<void()> Group::Run(const std::string& what, Start start) {
   return [this, fail, work] {
     const auto since = Clock::now();
     try {
-      // Gloo's waits end by themselves; NCCL's would only make the GPU wait.
+      // Gloo's wait ends by itself; NCCL's would only make the GPU wait.
       while (device_.is_cuda() && !work->isCompleted()) {
         if (Clock::now() - since > timeout_) throw std::runtime_error("no answer");
         std::this_thread::sleep_for(std::chrono::microseconds(50));
       }
-      // One that failed counts as completed, and its wait says nothing.
+      // A sum that failed counts as completed, and its wait does not report it.
       if (const std::exception_ptr error = device_.is_cuda() ? work->exception() : nullptr) {
         std::rethrow_exception(error);
       }
@@ -244,8 +246,8 @@ class Group::Backend {};
 Group::Group(const Launch& launch, at::Device device, std::chrono::milliseconds timeout)
     : rank_(launch.rank), size_(launch.size), device_(device), timeout_(timeout) {
   throw std::runtime_error(
-      "this LibTorch has no Gloo and no NCCL, or their headers were not there: build with one that "
-      "has, or train with one process (WORLD_SIZE=1)");
+      "this LibTorch has no Gloo and no NCCL, or their headers were not found: build with one that "
+      "has them, or train with one process (WORLD_SIZE=1)");
 }
 Group::~Group() = default;
 std::function<void()> Group::Sum(const at::Tensor&, const std::string&) { return nullptr; }

@@ -1,4 +1,5 @@
-// What is needed of c10d, so that its headers are read in one place: processes that meet, sums and copies among them.
+// Wraps what is needed of c10d, so that its headers are included in one place: processes that meet, and sums and copies
+// among them.
 #ifndef TRA_TRAIN_REPLICAS_GROUP_H_
 #define TRA_TRAIN_REPLICAS_GROUP_H_
 
@@ -10,16 +11,16 @@
 #include <memory>
 #include <string>
 
-#include "tra/train/replicas/launch.h"
+#include "tra/base/launch.h"
 
 namespace tra {
 
-// All processes must make the same calls in the same order. Whatever fails, on whichever side, throws
+// Connects processes. All of them must make the same calls in the same order. Any failure, in whichever process, throws
 // std::runtime_error with the rank, the time waited and the remedy.
 class Group {
  public:
-  // For parameters on that device: NCCL for CUDA where this build has it, Gloo for all else. Returns when all processes
-  // have met, and fails after `timeout` if they do not.
+  // Connects processes whose parameters are on `device`: with NCCL for CUDA if this build has it, else with Gloo.
+  // Returns when all processes have met, and fails after `timeout` if they do not.
   Group(const Launch& launch, at::Device device, std::chrono::milliseconds timeout);
   ~Group();
   Group(const Group&) = delete;
@@ -29,10 +30,10 @@ class Group {
   int size() const { return size_; }
   at::Device device() const { return device_; }  // where tensors must be to be sent
 
-  // Starts to replace a contiguous tensor by its sum over the processes, the same to the last bit in each. It is there
-  // when the returned function has been called and has returned. `what` is for errors: "the sum of gradients".
+  // Starts to replace a contiguous tensor by its sum over the processes, the same to the last bit in each. Call the
+  // returned function to wait for the sum. `what` is for errors: "the sum of gradients".
   std::function<void()> Sum(const at::Tensor& tensor, const std::string& what);
-  // Copies rank 0's contents to all.
+  // Copies rank 0's contents to all processes.
   void Broadcast(const at::Tensor& tensor, const std::string& what);
 
  private:

@@ -13,14 +13,14 @@
 #include <thread>
 #include <utility>
 
+#include "tra/base/launch.h"
 #include "tra/train/replicas/buckets.h"
 #include "tra/train/replicas/group.h"
-#include "tra/train/replicas/launch.h"
 
 namespace tra {
 namespace {
 
-// What rank 0 says to those who wait for its work. A sum, to which they add nothing.
+// What rank 0 tells the processes that wait for its work: a sum, to which they add 0.
 constexpr int64_t kBusy = 0, kDone = 1, kFailed = 2;
 
 std::string Shapes(const std::vector<at::Tensor>& tensors) {
@@ -57,7 +57,7 @@ Replicas::Share Replicas::ShareOf(int64_t count) const {
 
 void Replicas::RequireSame(const std::string& text, const char* what) {
   if (!group_) return;
-  // A hash (FNV) rather than the text itself, whose length could differ.
+  // Compares a hash (FNV) rather than the text itself, whose length could differ.
   uint64_t hash = 14695981039346656037U;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
   const at::Tensor mine = at::full({1}, static_cast<int64_t>(hash), at::kLong).to(group_->device());
@@ -86,7 +86,7 @@ void Replicas::FinishGradients() {
 }
 
 void Replicas::SumTensor(const at::Tensor& values, const char* what) {
-  // Where other processes have yet to launch buckets, this would be taken for one of them.
+  // If other processes have yet to launch buckets, they would take this sum for one of them.
   if (buckets_ && buckets_->InLastBackward())
     throw std::logic_error("call FinishGradients after BeginLastBackward first");
   group_->Sum(values, what)();
@@ -125,7 +125,7 @@ void Replicas::OnFirst(const std::function<void()>& work) {
   if (rank() != 0) {
     int64_t state = kBusy;
     while (state == kBusy) state = say(0);
-    if (state == kFailed) throw std::runtime_error("rank 0 failed: see what it says");
+    if (state == kFailed) throw std::runtime_error("rank 0 failed: see its error");
     return;
   }
 
@@ -133,7 +133,7 @@ void Replicas::OnFirst(const std::function<void()>& work) {
   std::condition_variable changed;
   int64_t state = kBusy;
   std::exception_ptr lost;
-  // The work stays on this thread, where LibTorch's threads are.
+  // The work stays on this thread, to which LibTorch's threads belong.
   std::thread teller([&] {
     const auto pause = std::min<std::chrono::milliseconds>(options_.timeout / 4, std::chrono::seconds(1));
     try {

@@ -1,7 +1,7 @@
-// The processes that train one model together, each on its share of every batch; this one is one of them.
+// Connects the processes that train one model together, each on its share of every batch.
 //
 // A step's loss is a sum over answers, so its gradients are the sums of the processes' gradients, however the answers
-// were shared out:
+// are distributed:
 //
 //   auto replicas = Replicas::FromEnvironment();
 //   replicas->Watch(model->parameters());
@@ -10,8 +10,8 @@
 //     Batch batch;
 //     if (share.count > 0) batch = MakeBatch(source, step * batch_size + share.first, share.count);
 //     for (each part) {
-//       // With its examples' numbers, which dropout and labels are drawn by: ViewPart in tra/eval/part_tensors.h.
-//       const at::Tensor loss = model->Loss(view.tokens, view.targets, view.pass).loss;
+//       // Dropout and labels are drawn by the ids of the sequences: ViewPart in tra/tasks/part_tensors.h.
+//       const at::Tensor loss = model->Loss(view.tokens, view.targets, {{seed, view.sequence_ids}, view.lengths}).loss;
 //       if (it is the last) replicas->BeginLastBackward();
 //       loss.backward();
 //     }
@@ -21,8 +21,8 @@
 //     optimizer.Step(lr, 1 / sums[1]);  // the same on all: weights stay equal to the last bit
 //   }
 //
-// All processes must make the same calls in the same order, BeginLastBackward aside. A single process goes through all
-// of them at no cost. Processes on one machine should share out its cores: at::set_num_threads(cores / processes).
+// All processes must make the same calls in the same order, except for BeginLastBackward. A single process can make all
+// of them at no cost. Processes on one machine should share its cores: at::set_num_threads(cores / processes).
 #ifndef TRA_TRAIN_REPLICAS_REPLICAS_H_
 #define TRA_TRAIN_REPLICAS_REPLICAS_H_
 
@@ -30,29 +30,30 @@
 
 #include <chrono>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
-#include <type_traits>
 #include <vector>
+
+#include "tra/base/fields.h"
 
 namespace tra {
 
 class GradientBuckets;
 class Group;
 
-// Whatever goes wrong among the processes throws std::runtime_error with the rank, the time waited and the remedy. A
-// process that ends is noticed at once (by NCCL it may be as late as one that hangs), one that hangs after
-// Options::timeout; the others then cannot go on.
+// Any failure among the processes throws std::runtime_error with the rank, the time waited and the remedy. A process
+// that ends is noticed at once (with NCCL perhaps as late as one that hangs), one that hangs after Options::timeout;
+// the others then cannot continue.
 class Replicas {
  public:
   struct Options {
-    // Of the parameters. NCCL connects GPUs where the LibTorch has it; all else goes through the CPU and Gloo.
+    // Where the parameters are. NCCL connects GPUs if this LibTorch has it; everything else goes through the CPU and
+    // Gloo.
     at::Device device = at::kCPU;
-    // The longest that a process waits for another: to start, or to come to the same call.
+    // The longest that a process waits for another to start, or to come to the same call.
     std::chrono::milliseconds timeout = std::chrono::seconds(50);
-    int64_t bucket_bytes = int64_t{4} << 20;  // of gradients that are summed at once
+    int64_t bucket_bytes = int64_t{4} << 20;  // size of the gradients that are summed at once
   };
 
   // A range of the examples of a batch.
@@ -61,8 +62,8 @@ class Replicas {
     int64_t count = 0;
   };
 
-  // Meets the other processes as the variables of torchrun say (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT); without
-  // them, this is the only process. Throws std::invalid_argument for a variable that makes no sense.
+  // Meets the other processes according to the variables of torchrun (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT);
+  // without them, this is the only process. Throws std::invalid_argument for a variable that makes no sense.
   static std::unique_ptr<Replicas> FromEnvironment(const Options& options);
   static std::unique_ptr<Replicas> FromEnvironment() { return FromEnvironment(Options()); }
   ~Replicas();
@@ -73,25 +74,25 @@ class Replicas {
   int size() const;
   at::Device device() const { return options_.device; }
 
-  // This process's part of `count` examples: in order of the ranks, as even as can be.
+  // Returns this process's part of `count` examples, in the order of the ranks and as even as possible.
   Share ShareOf(int64_t count) const;
 
-  // Says whose gradients are summed, and gives all processes rank 0's values. Refuses parameters that differ in shape
-  // from rank 0's. They are the ones until the end: call it once.
+  // Sets the parameters whose gradients are summed, and gives all processes rank 0's values. Throws if their shapes
+  // differ from rank 0's. Call it only once.
   void Watch(const std::vector<at::Tensor>& parameters);
 
-  // Throws in every process whose text is not rank 0's: it "has `what` than rank 0".
+  // Throws in every process whose text differs from rank 0's, with a message that it "has `what` than rank 0".
   void RequireSame(const std::string& text, const char* what);
 
-  // The next backward is this process's last of the step: gradients go out while it still runs. A process without any
-  // backward, or one that does not care for the overlap, need not call it. replicas_bench, 2 processes, mini: 0.81 to
-  // 0.92 of a step's time in four runs where the loopback was slowed to 1 Gbit/s; no difference to be seen where it was
-  // not.
+  // Announces that the next backward is this process's last of the step, so that gradients are sent while it still
+  // runs. A process without any backward, or one that does not need the overlap, may leave this out. Measured by
+  // replicas_bench, 2 processes, mini: 0.81 to 0.92 of a step's time in four runs where the loopback was slowed to 1
+  // Gbit/s; no measurable difference where it was not.
   void BeginLastBackward();
 
-  // Gradients become their sums over the processes, the same to the last bit in each. Where only some processes have a
-  // gradient, the others count as zeros; where none has one, none gets one. The gradients live in memory of Replicas,
-  // and are overwritten by the next step's.
+  // Replaces gradients by their sums over the processes, the same to the last bit in each. If only some processes have
+  // a gradient, it counts as zero in the others; if none has one, none gets one. The gradients live in memory of
+  // Replicas, and are overwritten by the next step's.
   void FinishGradients();
 
   // Replaces values by their sums over the processes, the same to the last bit in each.
@@ -100,14 +101,13 @@ class Replicas {
   // Does the same for a struct whose fields are all doubles.
   template <typename Fields>
   void SumFields(Fields& fields) {
-    static_assert(std::is_trivially_copyable_v<Fields> && sizeof(Fields) % sizeof(double) == 0, "doubles only");
-    std::vector<double> values(sizeof(Fields) / sizeof(double));
-    std::memcpy(values.data(), &fields, sizeof(Fields));
+    std::vector<double> values;
+    AppendFields(fields, values);
     Sum(values);
-    std::memcpy(static_cast<void*>(&fields), values.data(), sizeof(Fields));
+    ReadFields(values, 0, fields);
   }
 
-  // Copies rank 0's contents to all.
+  // Copies rank 0's contents to all processes.
   void Broadcast(const std::vector<at::Tensor>& tensors);
 
   // Returns when all processes have called it.
