@@ -33,7 +33,7 @@ _METADATA = "__metadata__"
 _FIELDS = ("dtype", "shape", "data_offsets")
 _MAX_HEADER = 100_000_000
 _MAX_DIMS = 32
-_EXPORT_AGAIN = "; the file is damaged or not well made: copy it or export it again"
+_EXPORT_AGAIN = "; the file is damaged or malformed: copy it or export it again"
 _TRUNCATED = "; the file is truncated: copy it again"
 
 _count = itertools.count()
@@ -68,7 +68,7 @@ def save(path, tensors, metadata=None):
         raise SafetensorsError(f"{path}: {error}") from None
     # A rename would replace a device by a file.
     if os.path.exists(path) and not os.path.isfile(path):
-        raise SafetensorsError(f"{path}: is there already and is not a regular file; write to another name")
+        raise SafetensorsError(f"{path}: exists and is not a regular file; write to another name")
     directory = os.path.dirname(path) or "."
     file, temporary = _open_aside(directory)
     try:
@@ -113,7 +113,7 @@ def _read(file, size):
     (length,) = struct.unpack("<Q", file.read(8))
     if length > _MAX_HEADER:
         raise SafetensorsError(
-            f"a header of {length} bytes is beyond the limit of {_MAX_HEADER}; this is no safetensors file: check the "
+            f"a header of {length} bytes is beyond the limit of {_MAX_HEADER}; this is not a safetensors file: check the "
             "path"
         )
     if length > size - 8:

@@ -148,7 +148,7 @@ TEST(AtomicFile, DirectoriesAndDevicesAreNotReplaced) {
   ASSERT_EQ(mkfifo((directory / "pipe").c_str(), 0600), 0);  // stands for any device
   for (const char* name : {"d", "pipe"}) {
     EXPECT_EQ(WriteFailure(directory / name, "x"),
-              directory / name + ": is there already and is not a regular file; write to another name");
+              directory / name + ": exists and is not a regular file; write to another name");
   }
   EXPECT_EQ(directory.Names(), (Names{"d", "pipe"}));
   EXPECT_TRUE(std::filesystem::is_fifo(directory / "pipe"));

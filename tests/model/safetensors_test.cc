@@ -169,7 +169,7 @@ TEST(SafetensorsRead, RejectsFilesTooShortForTheirHeader) {
 TEST(SafetensorsRead, RejectsHeadersBeyondTheLimit) {
   std::string file = File("{}");
   file[4] = 1;
-  ExpectRejected(file, "a header of 4294967298 bytes is beyond the limit of 100000000; this is no safetensors file");
+  ExpectRejected(file, "a header of 4294967298 bytes is beyond the limit of 100000000; this is not a safetensors file");
   ExpectRejected(std::string(64, '\xff'), "a header of 18446744073709551615 bytes is beyond the limit");
 }
 
@@ -358,8 +358,8 @@ TEST(SafetensorsWrite, RefusesWhatTheFormatCannotHold) {
   EXPECT_EQ(WriteFailure(path, {{"x", x.to(at::kMeta)}}), plain);
   EXPECT_EQ(WriteFailure(path, {{"x", at::ones(std::vector<int64_t>(33, 1))}}),
             path + ": tensor \"x\": has more than 32 dimensions; flatten some");
-  EXPECT_EQ(WriteFailure(path, {{"\xff", x}}), path + ": \"\\ufffd\" is not UTF-8; encode names and metadata so");
-  EXPECT_EQ(WriteFailure(path, {}, {{"k", "\xff"}}), path + ": \"\\ufffd\" is not UTF-8; encode names and metadata so");
+  EXPECT_EQ(WriteFailure(path, {{"\xff", x}}), path + ": \"\\ufffd\" is not UTF-8; names and metadata must be");
+  EXPECT_EQ(WriteFailure(path, {}, {{"k", "\xff"}}), path + ": \"\\ufffd\" is not UTF-8; names and metadata must be");
   const std::string long_text(8'000'000, 'v');
   Metadata long_metadata;
   for (int i = 0; i < 13; ++i) long_metadata[std::to_string(i)] = long_text;

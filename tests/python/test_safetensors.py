@@ -214,7 +214,7 @@ class SafetensorsTest(unittest.TestCase):
 
     def test_does_not_replace_what_is_no_file(self):
         os.mkfifo(self.path)  # stands for any device
-        self.assert_not_written("is there already and is not a regular file; write to another name", {})
+        self.assert_not_written("exists and is not a regular file; write to another name", {})
         self.assertTrue(self.path.is_fifo())
 
     def test_works_without_torch(self):

@@ -49,7 +49,7 @@ TEST(Render, Markdown) {
 | Copy OOD (51-100) | nan (n=1) | - | **87.50** (n=1) |
 | *paper* | 4.44 ± 4.79 | 100.00 ± 0.00 | 100.00 ± 0.00 |
 
-- paper: mean ± std over 4 seeds as published, of the attention whatever our label.
+- paper: mean ± std over 4 seeds as published, for the attention, regardless of our label.
 
 **plain**: Test perplexity; one seed, n=1; tokenizer gpt2; stride 64.
 
@@ -79,7 +79,7 @@ TEST(Render, Latex) {
     \bottomrule
   \end{tabular}
   \end{adjustbox}
-  \par\footnotesize paper: mean $\pm$ std over 4 seeds as published, of the attention whatever our label.
+  \par\footnotesize paper: mean $\pm$ std over 4 seeds as published, for the attention, regardless of our label.
 \end{table*}
 \begin{table*}
   \centering
@@ -131,7 +131,7 @@ TEST(Render, Json) {
 {"n":1,"mean":null,"min":null,"median":null,"max":null,"best":false},null,
 {"n":1,"mean":87.5,"min":87.5,"median":87.5,"max":87.5,"best":true}],
 "paper":[{"n":4,"mean":4.44,"std":4.79},{"n":4,"mean":100.0,"std":0.0},{"n":4,"mean":100.0,"std":0.0}]}],
-"footnotes":["paper: mean ± std over 4 seeds as published, of the attention whatever our label"]}]}
+"footnotes":["paper: mean ± std over 4 seeds as published, for the attention, regardless of our label"]}]}
 )json";
   // kTables has no indentation; the output is indented like a results file.
   EXPECT_EQ(RenderTables({Small()}, "json"), nlohmann::ordered_json::parse(kTables).dump(1) + "\n");

@@ -212,7 +212,7 @@ TEST(Tables, DifferentStepsAreAFootnote) {
 TEST(Tables, PerplexitiesSayTheirTokenizerAndStride) {
   std::vector<RunResults> runs = {RunOf("text", "rope", 1, {Perplexity(128, 31)}),
                                   RunOf("text", "tra", 1, {Perplexity(128, 30)})};
-  EXPECT_NE(Build("table3", runs).caption.find("; tokenizer not said; stride not said"), std::string::npos);
+  EXPECT_NE(Build("table3", runs).caption.find("; tokenizer not recorded; stride not recorded"), std::string::npos);
   for (RunResults& run : runs) run.context = {{"corpus", "wikitext-103"}, {"stride", 64}, {"tokenizer", "gpt2"}};
   Table table = Build("table3", runs);
   EXPECT_NE(table.caption.find("; tokenizer gpt2; stride 64; corpus wikitext-103"), std::string::npos);
@@ -220,7 +220,7 @@ TEST(Tables, PerplexitiesSayTheirTokenizerAndStride) {
   runs[1].context["stride"] = 128;
   table = Build("windows", runs);
   EXPECT_EQ(table.caption.find("stride"), std::string::npos);
-  EXPECT_EQ(table.footnotes, Strings{"numbers compare only under the same stride: 128 (TRA), 64 (RoPE)"});
+  EXPECT_EQ(table.footnotes, Strings{"numbers can be compared only with the same stride: 128 (TRA), 64 (RoPE)"});
 }
 
 TEST(Tables, WindowsHaveBothPerplexitiesFrom128To4096) {
@@ -248,7 +248,7 @@ TEST(Tables, ThePapersNumbersStandApart) {
   EXPECT_EQ(Titles(with), Titles(without));
   EXPECT_TRUE(Line(without, "Copy OOD (51-100)").paper.empty());
   EXPECT_EQ(with.footnotes,
-            Strings{"paper: mean ± std over 4 seeds as published, of the attention whatever our label"});
+            Strings{"paper: mean ± std over 4 seeds as published, for the attention, regardless of our label"});
 }
 
 TEST(Tables, GenericTableHasALineForEverythingFound) {

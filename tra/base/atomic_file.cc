@@ -42,7 +42,7 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   // A rename would replace a device by a regular file.
   struct stat existing {};
   if (stat(path_.c_str(), &existing) == 0 && !S_ISREG(existing.st_mode)) {
-    throw std::runtime_error(path_ + ": is there already and is not a regular file; write to another name");
+    throw std::runtime_error(path_ + ": exists and is not a regular file; write to another name");
   }
   directory_ = std::filesystem::path(path_).parent_path().string();
   if (directory_.empty()) directory_ = ".";

@@ -78,7 +78,7 @@ void Progress::Step(const StepInfo& info) {
   }
 }
 
-void Progress::Evaluated(int64_t step, const std::vector<ResultRow>& rows) {
+void Progress::ShowEvaluation(int64_t step, const std::vector<ResultRow>& rows) {
   if (quiet_) return;
   Clear();
   std::cerr << "step " << step << "  " << RowsText(rows) << "\n";
@@ -97,7 +97,7 @@ void Progress::Warn(const std::string& text) {
 TrainHooks Progress::Hooks() {
   TrainHooks hooks;
   hooks.logged = [this](const StepInfo& info) { Step(info); };
-  hooks.evaluated = [this](int64_t step, const std::vector<ResultRow>& rows) { Evaluated(step, rows); };
+  hooks.evaluated = [this](int64_t step, const std::vector<ResultRow>& rows) { ShowEvaluation(step, rows); };
   hooks.notice = [this](const std::string& text) { Notice(text); };
   hooks.warning = [this](const std::string& text) { Warn(text); };
   hooks.stop = [] { return StopRequested(); };

@@ -17,7 +17,7 @@ class Progress {
   ~Progress();
 
   void Step(const StepInfo& info);
-  void Evaluated(int64_t step, const std::vector<ResultRow>& rows);
+  void ShowEvaluation(int64_t step, const std::vector<ResultRow>& rows);
   void Notice(const std::string& text);
   void Warn(const std::string& text);  // also when quiet
 

@@ -175,7 +175,7 @@ class Runner {
       if (job.state != State::kRunning || waitpid(job.pid, &status, WNOHANG) != job.pid) continue;
       job.state = EndOf(job, status);
       if (job.state == State::kFailed) job.reason = WhyItFailed(job, status);
-      board_.Changed(job);
+      board_.Report(job);
     }
   }
 
@@ -192,7 +192,7 @@ class Runner {
       if (running >= at_once_ || job.state != State::kWaiting) continue;
       Start(job);
       running += job.state == State::kRunning ? 1 : 0;
-      board_.Changed(job);
+      board_.Report(job);
     }
   }
 

@@ -151,7 +151,7 @@ void SweepBoard::Show() {
   lines_ = lines.size();
 }
 
-void SweepBoard::Changed(const SweepJob& job) const {
+void SweepBoard::Report(const SweepJob& job) const {
   if (!terminal_) std::cerr << About(job) << "\n";
 }
 

@@ -31,7 +31,7 @@ class SweepBoard {
   explicit SweepBoard(const std::vector<SweepJob>& jobs);
 
   void Show();
-  void Changed(const SweepJob& job) const;
+  void Report(const SweepJob& job) const;
   void Finish() const;  // prints the reasons in full, which the table cuts
 
  private:

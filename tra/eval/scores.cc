@@ -21,7 +21,7 @@ void RequireFinite(double loss, const std::string& where) {
 }
 
 // Returns the losses of a part, contiguous on the CPU.
-PositionLosses Losses(Decoder& model, BatchPart& part) {
+PositionLosses ComputeLosses(Decoder& model, BatchPart& part) {
   constexpr uint64_t kSeed = 0;  // for labels, the same for all models
   const PartTensors view = ViewPart(part, model.Device());
   Pass pass;
@@ -77,7 +77,7 @@ std::vector<ExampleScore> ScoreExamples(Decoder& model, const ExampleSource& sou
     const uint64_t begin = first + static_cast<uint64_t>(done);
     Batch batch = MakeBatch(source, begin, std::min(kChunk, count - done), options);
     for (BatchPart& part : batch.parts) {
-      const PositionLosses result = Losses(model, part);
+      const PositionLosses result = ComputeLosses(model, part);
       const auto* loss = result.losses.data_ptr<double>();
       const auto* right = result.correct.data_ptr<bool>();
       for (int64_t row = 0; row < part.rows; ++row) {
@@ -123,7 +123,7 @@ TextScore ScoreText(Decoder& model, const TokenFile& tokens, int64_t window, int
       std::fill(ids.begin() + 1, ids.begin() + 1 + each.first_scored, kUnsupervised);
       part.targets.insert(part.targets.end(), ids.begin() + 1, ids.end());
     }
-    const PositionLosses result = Losses(model, part);
+    const PositionLosses result = ComputeLosses(model, part);
     const auto* loss = result.losses.data_ptr<double>();
     for (size_t at = 0; at < part.targets.size(); ++at) {
       if (part.targets[at] == kUnsupervised) continue;

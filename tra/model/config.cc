@@ -57,7 +57,7 @@ void ForEachField(Config& config, const Field& field) {
   field("stop_eps", config.stop_eps);
 }
 
-ModelConfig Sized(const char* size, int64_t vocabulary) {
+ModelConfig MakeSized(const char* size, int64_t vocabulary) {
   const ModelSize& found = FindNamed("model size", size, kModelSizes);
   ModelConfig config;
   config.vocabulary = vocabulary;
@@ -69,8 +69,8 @@ ModelConfig Sized(const char* size, int64_t vocabulary) {
 
 }  // namespace
 
-ModelConfig ModelConfig::Mini(int64_t vocabulary) { return Sized("mini", vocabulary); }
-ModelConfig ModelConfig::Medium(int64_t vocabulary) { return Sized("medium", vocabulary); }
+ModelConfig ModelConfig::Mini(int64_t vocabulary) { return MakeSized("mini", vocabulary); }
+ModelConfig ModelConfig::Medium(int64_t vocabulary) { return MakeSized("medium", vocabulary); }
 
 void CheckConfig(const ModelConfig& config) {
   const auto text = [](auto n) { return std::to_string(n); };

@@ -49,7 +49,7 @@ SafetensorsFile Read(const Source& source, uint64_t size, const std::string& nam
   source(0, &header_size, kLengthBytes);
   if (header_size > kMaxSafetensorsHeader) {
     throw SafetensorsError(name + ": a header of " + std::to_string(header_size) + " bytes is beyond the limit of " +
-                           std::to_string(kMaxSafetensorsHeader) + "; this is no safetensors file: check the path");
+                           std::to_string(kMaxSafetensorsHeader) + "; this is not a safetensors file: check the path");
   }
   if (header_size > size - kLengthBytes) {
     throw SafetensorsError(name + ": header of " + std::to_string(header_size) + " bytes in a file of " +

@@ -16,7 +16,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr char kMetadata[] = "__metadata__";
-constexpr char kExportAgain[] = "; the file is damaged or not well made: copy it or export it again";
+constexpr char kExportAgain[] = "; the file is damaged or malformed: copy it or export it again";
 
 constexpr std::pair<at::ScalarType, const char*> kDtypes[] = {
     {at::kDouble, "F64"}, {at::kFloat, "F32"}, {at::kHalf, "F16"}, {at::kBFloat16, "BF16"}, {at::kLong, "I64"},
@@ -250,7 +250,7 @@ std::string LayOutSafetensorsHeader(SafetensorsHeader& header, const std::string
     try {
       return Json(s).dump();
     } catch (const Json::type_error&) {
-      throw SafetensorsError(file + ": " + QuoteForMessage(s) + " is not UTF-8; encode names and metadata so");
+      throw SafetensorsError(file + ": " + QuoteForMessage(s) + " is not UTF-8; names and metadata must be");
     }
   };
   std::string json = "{";

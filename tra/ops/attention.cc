@@ -30,8 +30,8 @@ Rows<T> InputView(const at::Tensor& x) {
   return {x.data_ptr<float>(), x.stride(0), x.stride(1), x.stride(2)};
 }
 
-ForwardArgs<float> Arguments(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                             const at::Tensor& rule_input, const at::Tensor& out, const AttentionOptions& options) {
+ForwardArgs<float> MakeArguments(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                 const at::Tensor& rule_input, const at::Tensor& out, const AttentionOptions& options) {
   ForwardArgs<float> args;
   args.shape = ShapeOf(q, k, v, rule_input, options.rule);
   args.q = View(q);
@@ -43,7 +43,7 @@ ForwardArgs<float> Arguments(const at::Tensor& q, const at::Tensor& k, const at:
 }
 
 // Returns options that draw as `draws` says, which must outlive them.
-AttentionOptions Drawing(AttentionOptions options, const Draws& draws, const at::Tensor& q) {
+AttentionOptions WithDraws(AttentionOptions options, const Draws& draws, const at::Tensor& q) {
   options.seed = draws.seed;
   options.sequence_ids = SequenceIds("attention", draws, q.size(0));
   return options;
@@ -57,7 +57,7 @@ struct Saved {
 struct SavedOptions : torch::CustomClassHolder {
   SavedOptions(const AttentionOptions& options_in, const Draws& draws_in, const at::Tensor& q)
       : draws(draws_in.seed, draws_in.sequence_ids.defined() ? draws_in.sequence_ids.clone() : at::Tensor()),
-        options(Drawing(options_in, draws, q)) {}
+        options(WithDraws(options_in, draws, q)) {}
 
   Draws draws;  // its ids are a copy, because a caller may reuse the tensor
   AttentionOptions options;
@@ -67,7 +67,7 @@ Saved RunForward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, 
                  const AttentionOptions& options, bool for_backward) {
   Saved saved;
   saved.out = EmptyLike(q, q.size(2), v.size(3));
-  ForwardArgs<float> args = Arguments(q, k, v, rule_input, saved.out, options);
+  ForwardArgs<float> args = MakeArguments(q, k, v, rule_input, saved.out, options);
   if (for_backward) {
     saved.log2_sum = at::empty({q.size(0), q.size(1), q.size(2)}, q.options());
     saved.first_key = at::empty({q.size(0), q.size(1), q.size(2)}, q.options().dtype(at::kInt));
@@ -135,7 +135,7 @@ at::Tensor Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
   if (!OnKernels(q)) return AttentionComposed(q, k, v, rule_input, options_in, sequence_ids);
   CheckAttention("attention", q, k, v, rule_input, options_in);
   const Draws draws(options_in.seed, sequence_ids);
-  const AttentionOptions options = Drawing(options_in, draws, q);
+  const AttentionOptions options = WithDraws(options_in, draws, q);
   const bool needs_grad = c10::GradMode::is_enabled() && (q.requires_grad() || k.requires_grad() || v.requires_grad() ||
                                                           (rule_input.defined() && rule_input.requires_grad()));
   if (needs_grad) {
@@ -156,7 +156,8 @@ at::Tensor AttentionDecodeStep(const at::Tensor& q, const at::Tensor& k, const a
   const at::Tensor q_rows = WithAdjacentChannels(q), k_rows = WithAdjacentChannels(k), v_rows = WithAdjacentChannels(v);
   at::Tensor out = EmptyLike(q_rows, q.size(2), v.size(3));
   AtenParallel parallel;
-  AttentionDecode(Arguments(q_rows, k_rows, v_rows, WithInputChannels(rule_input), out, options), options, parallel);
+  AttentionDecode(MakeArguments(q_rows, k_rows, v_rows, WithInputChannels(rule_input), out, options), options,
+                  parallel);
   return out;
 }
 

@@ -16,7 +16,8 @@ using torch::autograd::variable_list;
 // Joining the weights costs a copy of them, which does not pay with fewer rows than this.
 constexpr int64_t kManyRows = 256;
 
-std::vector<at::Tensor> Joined(const at::Tensor& x, const variable_list& weights, const variable_list& biases) {
+std::vector<at::Tensor> ProjectTogether(const at::Tensor& x, const variable_list& weights,
+                                        const variable_list& biases) {
   const at::Tensor weight = at::cat(weights);          // [sum n,E]
   const at::Tensor rows = x.reshape({-1, x.size(2)});  // [B * T,E]
   const at::Tensor all = at::empty({rows.size(0), weight.size(0)}, x.options());
@@ -47,7 +48,7 @@ class ProjectFunction : public torch::autograd::Function<ProjectFunction> {
     saved.insert(saved.end(), parameters.begin(), parameters.end());
     context->save_for_backward(saved);
     context->set_materialize_grads(false);
-    return Joined(x, weights, biases);
+    return ProjectTogether(x, weights, biases);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& grads) {

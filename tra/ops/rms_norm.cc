@@ -39,7 +39,7 @@ void CheckAdded(const at::Tensor& x, const at::Tensor& y) {
                     y.device(), "; move with .to(x.device)");
 }
 
-at::Tensor Composed(const at::Tensor& x, const at::Tensor& gain, double eps) {
+at::Tensor ComposeRmsNorm(const at::Tensor& x, const at::Tensor& gain, double eps) {
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
   const at::Tensor wide = x.to(ComposedType(x));
   return (wide * at::rsqrt(wide.square().mean(-1, true) + eps) * gain.to(wide.scalar_type())).to(x.scalar_type());
@@ -145,7 +145,7 @@ class AddRmsNormFunction : public torch::autograd::Function<AddRmsNormFunction> 
 
 at::Tensor RmsNorm(const at::Tensor& x, const at::Tensor& gain, double eps) {
   Check("rms_norm", x, gain, eps);
-  if (!OnKernels(x)) return Composed(x, gain, eps);
+  if (!OnKernels(x)) return ComposeRmsNorm(x, gain, eps);
   if (c10::GradMode::is_enabled() && (x.requires_grad() || gain.requires_grad())) {
     return RmsNormFunction::apply(x, gain, eps);
   }
@@ -158,7 +158,7 @@ std::tuple<at::Tensor, at::Tensor> AddRmsNorm(const at::Tensor& x, const at::Ten
   CheckAdded(x, y);
   if (!OnKernels(x)) {
     const at::Tensor sum = x + y;
-    return {sum, Composed(sum, gain, eps)};
+    return {sum, ComposeRmsNorm(sum, gain, eps)};
   }
   if (c10::GradMode::is_enabled() && (x.requires_grad() || y.requires_grad() || gain.requires_grad())) {
     const variable_list results = AddRmsNormFunction::apply(x, y, gain, eps);

@@ -16,7 +16,7 @@ using torch::autograd::AutogradContext;
 using torch::autograd::Variable;
 using torch::autograd::variable_list;
 
-at::Tensor Composed(const at::Tensor& x, int64_t first_position, double theta) {
+at::Tensor ComposeRope(const at::Tensor& x, int64_t first_position, double theta) {
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
   const int64_t half = x.size(3) / 2;
   const at::Tensor wide = x.to(ComposedType(x));
@@ -72,7 +72,7 @@ at::Tensor Rope(const at::Tensor& x, int64_t first_position, double theta) {
   TORCH_CHECK_VALUE(x.size(3) % 2 == 0, "rope: channels turn in pairs, so their number must be even; got x ",
                     x.sizes());
   TORCH_CHECK_VALUE(theta > 0, "rope: theta must be positive, got ", theta);
-  if (!OnKernels(x)) return Composed(x, first_position, theta);
+  if (!OnKernels(x)) return ComposeRope(x, first_position, theta);
   if (c10::GradMode::is_enabled() && x.requires_grad()) return RopeFunction::apply(x, first_position, theta);
   return Run(x, first_position, theta, false);
 }

@@ -18,7 +18,7 @@ using torch::autograd::AutogradContext;
 using torch::autograd::Variable;
 using torch::autograd::variable_list;
 
-at::Tensor Composed(const at::Tensor& x, const DropoutOptions& options) {
+at::Tensor ComposeSwiGlu(const at::Tensor& x, const DropoutOptions& options) {
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
   const int64_t width = x.size(-1) / 2;
   const at::Tensor wide = x.to(ComposedType(x));
@@ -86,7 +86,7 @@ at::Tensor SwiGlu(const at::Tensor& x, double dropout_p, const Draws& draws) {
                     "swiglu: x must be [..., 2 channels], up and gate side by side; got ", x.sizes(),
                     "; concatenate them with cat([up, gate], -1)");
   const DropoutOptions options = CheckedDropout("swiglu", dropout_p, draws, x);
-  if (!OnKernels(x)) return Composed(x, options);
+  if (!OnKernels(x)) return ComposeSwiGlu(x, options);
   if (c10::GradMode::is_enabled() && x.requires_grad()) return SwiGluFunction::apply(x, dropout_p, draws);
   return RunForward(x.contiguous(), options);
 }

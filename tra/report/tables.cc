@@ -116,7 +116,7 @@ void SayContext(const std::vector<const RunResults*>& runs, Table& table) {
     std::map<std::string, Columns> values;
     for (const RunResults* run : runs) {
       const auto found = run->context.find(key);
-      const std::string value = found == run->context.end() ? "not said"
+      const std::string value = found == run->context.end() ? "not recorded"
                                 : found->is_string()        ? found->get<std::string>()
                                                             : found->dump();
       values[value].insert(ColumnOf(*run));
@@ -124,7 +124,7 @@ void SayContext(const std::vector<const RunResults*>& runs, Table& table) {
     if (values.size() == 1) {
       table.caption += "; " + key + " " + values.begin()->first;
     } else {
-      table.footnotes.push_back("numbers compare only under the same " + key + ": " + WhoHasWhich(values));
+      table.footnotes.push_back("numbers can be compared only with the same " + key + ": " + WhoHasWhich(values));
     }
   }
 }
@@ -165,7 +165,7 @@ void AddPaper(Table& table) {
   if (!any) return;
   for (const Column& column : table.columns) labels = labels || !column.label.empty();
   std::string note = "paper: mean ± std over " + std::to_string(kPaperSeeds) + " seeds as published";
-  if (labels) note += ", of the attention whatever our label";
+  if (labels) note += ", for the attention, regardless of our label";
   if (windows) note += "; perplexity of WikiText-103 in tokens of GPT-2";
   table.footnotes.push_back(note);
 }

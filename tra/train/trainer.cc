@@ -254,7 +254,7 @@ class Trainer {
   }
 
   // Returns options that share an evaluation among the processes.
-  EvaluateOptions Shared() const {
+  EvaluateOptions ShareEvaluation() const {
     EvaluateOptions options;
     options.share = replicas_.rank();
     options.shares = replicas_.size();
@@ -262,7 +262,7 @@ class Trainer {
     return options;
   }
 
-  std::vector<ResultRow> Scored(const EvaluateOptions& options) {
+  std::vector<ResultRow> Score(const EvaluateOptions& options) {
     try {
       return Evaluate(model_, data_, config_, options);
     } catch (const NotFinite& error) {
@@ -273,13 +273,13 @@ class Trainer {
 
   void QuickEvaluation() {
     const auto began = Clock::now();
-    EvaluateOptions options = Shared();
+    EvaluateOptions options = ShareEvaluation();
     options.most = config_.eval.quick_examples;
     if (data_.IsText()) {  // not the test split, and only at the window of training
       options.text_split = "valid";
       options.windows = {config_.data.window};
     }
-    const std::vector<ResultRow> rows = Scored(options);
+    const std::vector<ResultRow> rows = Score(options);
     const auto worst = WorstExactMatch(rows);
     const bool hit = config_.train.target > 0 && worst && *worst >= config_.train.target;
     state_.target_hits = hit ? state_.target_hits + 1 : 0;
@@ -308,11 +308,11 @@ class Trainer {
   // Scores the model and writes results.json. Returns false if it was stopped on request.
   bool EvaluateAtTheEnd() {
     if (hooks_.notice) hooks_.notice("scoring the model of step " + std::to_string(state_.step));
-    EvaluateOptions options = Shared();
+    EvaluateOptions options = ShareEvaluation();
     options.stop = hooks_.stop;
     std::vector<ResultRow> rows;
     try {
-      rows = Scored(options);
+      rows = Score(options);
     } catch (const EvaluationStopped&) {
       return false;
     }

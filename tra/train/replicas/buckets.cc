@@ -41,7 +41,7 @@ class GradientBuckets::Hooks {
   std::vector<std::pair<std::shared_ptr<torch::autograd::Node>, uintptr_t>> hooks_;
 };
 
-GradientBuckets::GradientBuckets(const std::vector<at::Tensor>& parameters, int64_t bucket_bytes, Group& group)
+GradientBuckets::GradientBuckets(const std::vector<at::Tensor>& parameters, int64_t bucket_bytes, ProcessGroup& group)
     : group_(group), hooks_(std::make_unique<Hooks>()) {
   std::vector<Slot> slots;
   int64_t bytes = 0;

@@ -9,14 +9,14 @@
 #include <memory>
 #include <vector>
 
-#include "tra/train/replicas/group.h"
+#include "tra/train/replicas/process_group.h"
 
 namespace tra {
 
 class GradientBuckets {
  public:
   // The group must outlive this.
-  GradientBuckets(const std::vector<at::Tensor>& parameters, int64_t bucket_bytes, Group& group);
+  GradientBuckets(const std::vector<at::Tensor>& parameters, int64_t bucket_bytes, ProcessGroup& group);
   ~GradientBuckets();
   GradientBuckets(const GradientBuckets&) = delete;
   GradientBuckets& operator=(const GradientBuckets&) = delete;
@@ -48,7 +48,7 @@ class GradientBuckets {
   void Launch(Bucket& bucket);
   void Settle(Bucket& bucket);
 
-  Group& group_;
+  ProcessGroup& group_;
   std::vector<std::unique_ptr<Bucket>> buckets_;  // on the heap, because hooks keep their addresses
   size_t launched_ = 0;                           // buckets launched in this step, in the same order in all processes
   bool last_backward_ = false;

@@ -15,7 +15,7 @@
 
 #include "tra/base/launch.h"
 #include "tra/train/replicas/buckets.h"
-#include "tra/train/replicas/group.h"
+#include "tra/train/replicas/process_group.h"
 
 namespace tra {
 namespace {
@@ -36,13 +36,13 @@ std::unique_ptr<Replicas> Replicas::FromEnvironment(const Options& options) {
     throw std::invalid_argument("Replicas needs to know which GPU: name it, as in cuda:0");
   }
   const Launch launch = ReadLaunch();
-  auto group = launch.size == 1 ? nullptr : std::make_unique<Group>(launch, options.device, options.timeout);
+  auto group = launch.size == 1 ? nullptr : std::make_unique<ProcessGroup>(launch, options.device, options.timeout);
   auto replicas = std::unique_ptr<Replicas>(new Replicas(std::move(group), options));
   replicas->Barrier();  // rank 0 must not end before the others have found each other through it
   return replicas;
 }
 
-Replicas::Replicas(std::unique_ptr<Group> group, const Options& options)
+Replicas::Replicas(std::unique_ptr<ProcessGroup> group, const Options& options)
     : options_(options), group_(std::move(group)) {}
 
 Replicas::~Replicas() = default;

@@ -40,7 +40,7 @@
 namespace tra {
 
 class GradientBuckets;
-class Group;
+class ProcessGroup;
 
 // Any failure among the processes throws std::runtime_error with the rank, the time waited and the remedy. A process
 // that ends is noticed at once (with NCCL perhaps as late as one that hangs), one that hangs after Options::timeout;
@@ -118,12 +118,12 @@ class Replicas {
   void OnFirst(const std::function<void()>& work);
 
  private:
-  Replicas(std::unique_ptr<Group> group, const Options& options);
+  Replicas(std::unique_ptr<ProcessGroup> group, const Options& options);
 
   void SumTensor(const at::Tensor& values, const char* what);
 
   const Options options_;
-  std::unique_ptr<Group> group_;  // null for a single process
+  std::unique_ptr<ProcessGroup> group_;  // null for a single process
   std::unique_ptr<GradientBuckets> buckets_;
 };
 

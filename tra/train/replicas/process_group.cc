@@ -1,4 +1,4 @@
-#include "tra/train/replicas/group.h"
+#include "tra/train/replicas/process_group.h"
 
 #include <torch/version.h>
 
@@ -56,7 +56,7 @@ using C10dBackend = c10d::Backend;
 using C10dBackend = c10d::ProcessGroup;
 #endif
 
-class Group::Backend {
+class ProcessGroup::Backend {
  public:
   c10::intrusive_ptr<c10d::Store> store;  // must outlive the rest: rank 0 serves it
   c10::intrusive_ptr<C10dBackend> c10d;
@@ -160,7 +160,7 @@ at::Device SendingDevice([[maybe_unused]] at::Device device) {
 
 }  // namespace
 
-Group::Group(const Launch& launch, at::Device device, milliseconds timeout)
+ProcessGroup::ProcessGroup(const Launch& launch, at::Device device, milliseconds timeout)
     : rank_(launch.rank), size_(launch.size), device_(SendingDevice(device)), timeout_(timeout) {
   // Meets in a separate thread, because the store waits forever if another program listens at its port and does not
   // answer.
@@ -187,13 +187,13 @@ Group::Group(const Launch& launch, at::Device device, milliseconds timeout)
   backend_ = met.get();
 }
 
-Group::~Group() {
+ProcessGroup::~ProcessGroup() {
   // NCCL's destructor would first wait for the sum that failed. It is never called, since the process ends anyway.
   if (failed_ && device_.is_cuda()) static_cast<void>(backend_->c10d.release());
 }
 
 template <typename Start>
-std::function<void()> Group::Run(const std::string& what, Start start) {
+std::function<void()> ProcessGroup::Run(const std::string& what, Start start) {
   const auto fail = [this, what](Clock::time_point since, const std::string& why) {
     failed_ = true;
     throw std::runtime_error(Name(rank_, size_) + " lost another process after waiting " +
@@ -225,14 +225,14 @@ std::function<void()> Group::Run(const std::string& what, Start start) {
   };
 }
 
-std::function<void()> Group::Sum(const at::Tensor& tensor, const std::string& what) {
+std::function<void()> ProcessGroup::Sum(const at::Tensor& tensor, const std::string& what) {
   return Run(what, [&] {
     std::vector<at::Tensor> tensors = {tensor};
     return backend_->c10d->allreduce(tensors, {});
   });
 }
 
-void Group::Broadcast(const at::Tensor& tensor, const std::string& what) {
+void ProcessGroup::Broadcast(const at::Tensor& tensor, const std::string& what) {
   Run(what, [&] {
     std::vector<at::Tensor> tensors = {tensor};
     return backend_->c10d->broadcast(tensors, {});
@@ -241,17 +241,17 @@ void Group::Broadcast(const at::Tensor& tensor, const std::string& what) {
 
 #else
 
-class Group::Backend {};
+class ProcessGroup::Backend {};
 
-Group::Group(const Launch& launch, at::Device device, std::chrono::milliseconds timeout)
+ProcessGroup::ProcessGroup(const Launch& launch, at::Device device, std::chrono::milliseconds timeout)
     : rank_(launch.rank), size_(launch.size), device_(device), timeout_(timeout) {
   throw std::runtime_error(
       "this LibTorch has no Gloo and no NCCL, or their headers were not found: build with one that "
       "has them, or train with one process (WORLD_SIZE=1)");
 }
-Group::~Group() = default;
-std::function<void()> Group::Sum(const at::Tensor&, const std::string&) { return nullptr; }
-void Group::Broadcast(const at::Tensor&, const std::string&) {}
+ProcessGroup::~ProcessGroup() = default;
+std::function<void()> ProcessGroup::Sum(const at::Tensor&, const std::string&) { return nullptr; }
+void ProcessGroup::Broadcast(const at::Tensor&, const std::string&) {}
 
 #endif  // TRA_HAS_C10D
 

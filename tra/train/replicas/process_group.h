@@ -1,7 +1,7 @@
 // Wraps what is needed of c10d, so that its headers are included in one place: processes that meet, and sums and copies
 // among them.
-#ifndef TRA_TRAIN_REPLICAS_GROUP_H_
-#define TRA_TRAIN_REPLICAS_GROUP_H_
+#ifndef TRA_TRAIN_REPLICAS_PROCESS_GROUP_H_
+#define TRA_TRAIN_REPLICAS_PROCESS_GROUP_H_
 
 #include <ATen/core/Tensor.h>
 
@@ -17,14 +17,14 @@ namespace tra {
 
 // Connects processes. All of them must make the same calls in the same order. Any failure, in whichever process, throws
 // std::runtime_error with the rank, the time waited and the remedy.
-class Group {
+class ProcessGroup {
  public:
   // Connects processes whose parameters are on `device`: with NCCL for CUDA if this build has it, else with Gloo.
   // Returns when all processes have met, and fails after `timeout` if they do not.
-  Group(const Launch& launch, at::Device device, std::chrono::milliseconds timeout);
-  ~Group();
-  Group(const Group&) = delete;
-  Group& operator=(const Group&) = delete;
+  ProcessGroup(const Launch& launch, at::Device device, std::chrono::milliseconds timeout);
+  ~ProcessGroup();
+  ProcessGroup(const ProcessGroup&) = delete;
+  ProcessGroup& operator=(const ProcessGroup&) = delete;
 
   int rank() const { return rank_; }
   int size() const { return size_; }
@@ -51,4 +51,4 @@ class Group {
 
 }  // namespace tra
 
-#endif  // TRA_TRAIN_REPLICAS_GROUP_H_
+#endif  // TRA_TRAIN_REPLICAS_PROCESS_GROUP_H_
