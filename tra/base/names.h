@@ -2,6 +2,7 @@
 #ifndef TRA_BASE_NAMES_H_
 #define TRA_BASE_NAMES_H_
 
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -25,17 +26,18 @@ std::string DidYouMean(const std::string& name, const std::vector<std::string>& 
 template <typename Table>
 std::vector<std::string> NamesIn(const Table& table) {
   std::vector<std::string> names;
+  names.reserve(std::size(table));
   for (const auto& row : table) names.emplace_back(row.name);
   return names;
 }
 
 // Returns the row that has the name. Throws std::invalid_argument with the message of UnknownName.
 template <typename Table>
-const auto& FindNamed(const std::string& kind, std::string_view name, const Table& table) {
+const auto& FindNamed(std::string_view kind, std::string_view name, const Table& table) {
   for (const auto& row : table) {
     if (name == row.name) return row;
   }
-  throw std::invalid_argument(UnknownName(kind, std::string(name), NamesIn(table)));
+  throw std::invalid_argument(UnknownName(std::string(kind), std::string(name), NamesIn(table)));
 }
 
 // A row of a table that names an enum's values.
