@@ -305,7 +305,7 @@ TEST_F(Sweeping, BadSweepsAreRefusedBeforeAnythingRuns) {
   expect("seeds = []\n", "seeds must have at least one integer");
   expect("seeds = [1.5]\n", "seeds must be a list of integers");
   expect("seeds = [1, 1]\n", "two runs are called tiny-tra-s1");
-  expect("seeds = [1]\nattentions = [\"tra\", \"alibi\"]\n", "model.attention must be one of");
+  expect("seeds = [1]\nattentions = [\"tra\", \"sliding\"]\n", "model.attention must be one of");
   expect("seeds = [1]\nset = [\"train.step=3\"]\n", "did you mean 'train.steps'?");
   expect("seeds = [1]\nset = [\"train.step", "sweep.toml:4: ");
   expect("seeds = [1]\nset = [\"data.task=text\"]\n", "--set data.corpus=FOLDER");

@@ -24,9 +24,10 @@ std::vector<AttentionOptions> AllOptions() {
   std::vector<AttentionOptions> all;
   for (const bool qk_norm : {true, false}) {
     for (const RuleInfo& info : kRules) {
-      all.push_back(Options(info.rule, qk_norm));
-      if (info.takes_logit_dropout) all.push_back(Options(info.rule, qk_norm, DropoutOn::kLogits));
-      all.push_back(Options(info.rule, qk_norm, DropoutOn::kWeights));
+      for (const auto& [name, on, changes] : kDropoutModes) {
+        if (on == DropoutOn::kLogits && !info.takes_logit_dropout) continue;
+        all.push_back(Options(info.rule, qk_norm, on));
+      }
     }
   }
   return all;

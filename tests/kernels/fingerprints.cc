@@ -59,7 +59,7 @@ void PrintShape(const std::string& name, const AttentionShape& shape, AttentionO
 
 void PrintRule(const std::string& name, const RuleInfo& rule) {
   for (const bool qk_norm : {true, false}) {
-    for (const DropoutOn dropout : {DropoutOn::kNone, DropoutOn::kLogits, DropoutOn::kWeights}) {
+    for (const auto& [mode, dropout, changes] : kDropoutModes) {
       if (dropout == DropoutOn::kLogits && !rule.takes_logit_dropout) continue;
       for (const float stop : {kDefaultStopEps, kStopNever, kStopWhenExact}) {
         if (!rule.stops && stop != kDefaultStopEps) continue;

@@ -31,7 +31,7 @@ bool AnyStopped(const Result& result) {
 
 TEST(Stop, ChangesNoMoreThanItsBound) {
   for (const bool qk_norm : {true, false}) {
-    for (const DropoutOn on : {DropoutOn::kNone, DropoutOn::kLogits, DropoutOn::kWeights}) {
+    for (const auto& [name, on, changes] : kDropoutModes) {
       for (const float eps : {1e-2f, 1e-4f, kDefaultStopEps}) {
         SCOPED_TRACE(::testing::Message() << "norm " << qk_norm << " dropout " << int(on) << " eps " << eps);
         const Problem stopping = Long(Stop(eps, qk_norm, on), 0.8);
@@ -53,7 +53,7 @@ TEST(Stop, ChangesNoMoreThanItsBound) {
 
 TEST(Stop, ByDefaultMatchesReferenceToRounding) {
   for (const bool qk_norm : {true, false}) {
-    for (const DropoutOn on : {DropoutOn::kNone, DropoutOn::kLogits, DropoutOn::kWeights}) {
+    for (const auto& [name, on, changes] : kDropoutModes) {
       Problem problem = Long(Stop(kDefaultStopEps, qk_norm, on), 0.5);
       EXPECT_TRUE(AnyStopped(problem.Forward()));
       ExpectMatchesReference(problem, true);
@@ -117,7 +117,7 @@ TEST(Stop, GatesOfOneNeverStop) {
 // Near keys score almost nothing and far keys as much as possible, which is the worst case of the bound.
 TEST(Stop, HoldsItsBoundAgainstAdversarialKeysAndStrongDropout) {
   for (const float p : {0.05f, 0.5f, 0.9f}) {
-    for (const DropoutOn on : {DropoutOn::kNone, DropoutOn::kLogits, DropoutOn::kWeights}) {
+    for (const auto& [name, on, changes] : kDropoutModes) {
       for (const double log_gate : {-0.05, -0.5}) {
         AttentionOptions options = Stop(kDefaultStopEps, true, on);
         options.dropout_p = p;

@@ -13,7 +13,7 @@ TEST_P(EveryTarget, MatchesReference) {
   for (const RuleInfo& info : kRules) {
     const ScoreRule rule = info.rule;
     for (const bool qk_norm : {true, false}) {
-      for (const DropoutOn on : {DropoutOn::kNone, DropoutOn::kLogits, DropoutOn::kWeights}) {
+      for (const auto& [name, on, changes] : kDropoutModes) {
         if (on == DropoutOn::kLogits && !info.takes_logit_dropout) continue;
         AttentionOptions options;
         options.rule = rule;

@@ -33,7 +33,7 @@ TEST(Config, ErrorsNameTheFieldAndTheRemedy) {
   EXPECT_NE(Error({{"layers", 0}}).find("layers must be at least 1"), std::string::npos);
   EXPECT_NE(Error({{"layers", "four"}}).find("layers must be an integer, got \"four\""), std::string::npos);
   EXPECT_NE(Error({{"mlp_dropout", 1.0}}).find("mlp_dropout must be in [0, 1)"), std::string::npos);
-  EXPECT_NE(Error({{"attention", "alibi"}}).find("unknown attention 'alibi'; there are nope"), std::string::npos);
+  EXPECT_NE(Error({{"attention", "sliding"}}).find("unknown attention 'sliding'; there are nope"), std::string::npos);
   EXPECT_NE(Error({{"block", "post"}}).find("unknown model block 'post'; there are prenorm, normed-residual"),
             std::string::npos);
   EXPECT_NE(Error({{"attention", "diff"}, {"heads", 1}}).find("must be even"), std::string::npos);

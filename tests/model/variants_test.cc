@@ -172,11 +172,11 @@ TEST(Labels, DependOnTheSequenceItsLengthAndTheSeedAndNotOnTheBatch) {
 
 TEST(Table, UnknownNamesListTheKnownOnes) {
   try {
-    FindVariant("alibi");
+    FindVariant("sliding");
     FAIL() << "found";
   } catch (const std::invalid_argument& error) {
     EXPECT_STREQ(error.what(),
-                 "unknown attention 'alibi'; there are nope, ape, rel, rope, label, fot, diff, cope, tra");
+                 "unknown attention 'sliding'; there are nope, ape, rel, rope, label, fot, diff, cope, tra");
   }
 }
 

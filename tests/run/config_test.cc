@@ -33,7 +33,7 @@ TEST(RunConfig, EveryKeySurvivesTheResolvedFile) {
     const std::string before = key.get();
     for (const char* value :
          {"true", "\"other\"", "7", "[3, 5]", "[\"iid\"]", "0.25", "\"rope\"", "\"medium\"", "\"normed-residual\"",
-          "\"none\"", "\"copy\"", "\"gpt2\"", "\"constant\"", "\"matrices\"", "\"valid\"", "\"false\""}) {
+          "\"none\"", "\"copy\"", "\"gpt2\"", "\"constant\"", "\"matrices\"", "\"valid\"", "\"false\"", "\"true\""}) {
       try {
         key.set(value);
         changed = key.get() != before;
@@ -84,7 +84,7 @@ TEST(RunConfig, ErrorsNameTheKeyTheRangeAndTheNearest) {
   EXPECT_EQ(Error("[train]\nlr = nan\n"), "x.toml: train.lr must be a number of at least 0.0, got nan");
   EXPECT_EQ(Error("[train]\nseed = -1\n"), "x.toml: train.seed must be an integer of at least 0, got -1");
   EXPECT_EQ(Error("[model]\nmlp_dropout = 1.0\n"), "x.toml: model.mlp_dropout must be a number in [0.0, 1.0), got 1.0");
-  EXPECT_NE(Error("[model]\nattention = \"alibi\"\n").find("model.attention must be one of \"nope\""),
+  EXPECT_NE(Error("[model]\nattention = \"sliding\"\n").find("model.attention must be one of \"nope\""),
             std::string::npos);
   EXPECT_EQ(Error("[train]\nschedule = \"cosin\"\n"),
             "x.toml: train.schedule must be one of \"cosine\", \"constant\", got \"cosin\"; did you mean 'cosine'?");

@@ -28,6 +28,16 @@ void ReadFields(const std::vector<double>& values, size_t first, Fields& fields)
   std::memcpy(static_cast<void*>(&fields), values.data() + first, sizeof(Fields));
 }
 
+// Adds each field of one struct to the same field of another.
+template <typename Fields>
+void AddFields(const Fields& from, Fields& to) {
+  std::vector<double> values, sums;
+  AppendFields(from, values);
+  AppendFields(to, sums);
+  for (size_t i = 0; i < sums.size(); ++i) sums[i] += values[i];
+  ReadFields(sums, 0, to);
+}
+
 }  // namespace tra
 
 #endif  // TRA_BASE_FIELDS_H_

@@ -51,7 +51,7 @@ std::vector<ResultRow> EvaluateTask(Decoder& model, const RunData& data, const R
     std::vector<ExampleScore> scores(sums.size() / CountFields<ExampleScore>());
     for (size_t i = 0; i < scores.size(); ++i) {
       ReadFields(sums, i * CountFields<ExampleScore>(), scores[i]);
-      all += scores[i];
+      AddFields(scores[i], all);
     }
     AddRows({name, "", 0}, all, rows);
     for (size_t i = 0; i < groups.size(); ++i) {

@@ -40,15 +40,6 @@ size_t BucketOf(int64_t position) {
 
 }  // namespace
 
-ExampleScore& ExampleScore::operator+=(const ExampleScore& other) {
-  examples += other.examples;
-  exact += other.exact;
-  answers += other.answers;
-  wrong += other.wrong;
-  loss += other.loss;
-  return *this;
-}
-
 void AddRows(const RowPlace& place, const ExampleScore& score, std::vector<ResultRow>& rows) {
   const auto add = [&](const char* metric, double sum, double n) {
     rows.push_back({place.split, place.group, place.window, metric, sum / n, static_cast<int64_t>(n)});

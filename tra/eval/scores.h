@@ -17,8 +17,6 @@ namespace tra {
 struct ExampleScore {
   double examples = 0, exact = 0;           // exact: every answer right, by argmax under teacher forcing
   double answers = 0, wrong = 0, loss = 0;  // loss: summed over answers
-
-  ExampleScore& operator+=(const ExampleScore& other);
 };
 
 // Says what result rows are about.

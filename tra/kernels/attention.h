@@ -61,13 +61,20 @@ enum class DropoutOn : uint8_t {
   kWeights,  // a dropped key gets weight 0 after the softmax, the other weights grow by 1 / (1 - p)
 };
 
-// Lists the names by which configurations and operators call these modes.
+// Lists these modes with the names by which configurations and operators call them.
 struct DropoutMode {
   const char* name;
   DropoutOn value;
+  bool changes_logits;  // so that their bound under QK-norm, and that the nearest kept key has weight, no longer hold
 };
 constexpr DropoutMode kDropoutModes[] = {
-    {"logits", DropoutOn::kLogits}, {"weights", DropoutOn::kWeights}, {"none", DropoutOn::kNone}};
+    {"logits", DropoutOn::kLogits, true}, {"weights", DropoutOn::kWeights, false}, {"none", DropoutOn::kNone, false}};
+constexpr bool ChangesLogits(DropoutOn on) {
+  for (const DropoutMode& mode : kDropoutModes) {
+    if (mode.value == on) return mode.changes_logits;
+  }
+  return true;
+}
 
 // The early stop changes the output by at most twice this times max|v|: below half a unit in the last place of fp32.
 constexpr float kDefaultStopEps = 0x1p-26f;

@@ -107,6 +107,7 @@ DropoutOn ParseDropoutOn(const std::string& name) {
     known += (known.empty() ? "'" : ", '") + std::string(mode.name) + "'";
   }
   TORCH_CHECK_VALUE(false, "dropout_on must be one of ", known, ", got '", name, "'");
+  return DropoutOn::kNone;  // never reached, but not every compiler sees that
 }
 
 }  // namespace tra

@@ -18,7 +18,7 @@ struct Scoring {
       : to_log2(static_cast<float>(kLog2E / std::sqrt(static_cast<double>(shape.width)))),
         dropout(options.dropout_p > 0.0f ? options.dropout_on : DropoutOn::kNone),
         keep_scale(dropout == DropoutOn::kNone ? 1.0f : 1.0f / (1.0f - options.dropout_p)),
-        bounded(options.qk_norm && dropout != DropoutOn::kLogits && InfoOf(options.rule).bounded),
+        bounded(options.qk_norm && !ChangesLogits(dropout) && InfoOf(options.rule).bounded),
         // |q| and |k| are at most sqrt(width) after QK-norm, so |q.k| / sqrt(width) <= sqrt(width). Inflated by more
         // than norm and product can round: 256 channels * 2^-23 = 3e-5.
         bound_log2(static_cast<float>(kLog2E * std::sqrt(static_cast<double>(shape.width)) * kInflate)),

@@ -105,6 +105,7 @@ HWY_INLINE void WeighTile(const Scoring& scoring, const KeyRows& keys, const typ
   if (scoring.dropout == DropoutOn::kNone) {
     return WeighTileImpl<Rule, DropoutOn::kNone, false>(scoring, keys, block, tile, s, alpha);
   }
+  HWY_DASSERT(scoring.dropout == DropoutOn::kWeights);
   WeighTileImpl<Rule, DropoutOn::kWeights, false>(scoring, keys, block, tile, s, alpha);
 }
 
@@ -178,6 +179,7 @@ HWY_INLINE void GradTile(const Scoring& scoring, const KeyRows& keys, const type
   if (scoring.dropout == DropoutOn::kNone) {
     return GradTileImpl<Rule, Walk, DropoutOn::kNone>(scoring, keys, block, softmax, tile, s, d_p);
   }
+  HWY_DASSERT(scoring.dropout == DropoutOn::kWeights);
   GradTileImpl<Rule, Walk, DropoutOn::kWeights>(scoring, keys, block, softmax, tile, s, d_p);
 }
 
