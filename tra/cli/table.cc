@@ -100,7 +100,8 @@ void AddTable(CLI::App& app) {
   CLI::App* command = app.add_subcommand("table", "Show results of runs as tables: mean and deviation over seeds");
   auto request = std::make_shared<Request>();
   command
-      ->add_option("runs", request->runs, "folders of runs, sweeps (their folder or TOML file), or results.json files")
+      ->add_option("folders", request->runs,
+                   "folders of runs, sweeps (their folder or TOML file), or results.json files")
       ->required();
   std::string names;
   for (const TableSpec& each : PaperTables()) names += std::string(each.name) + ", ";
