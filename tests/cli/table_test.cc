@@ -147,7 +147,7 @@ TEST_F(Tables, AFileIsWrittenInsteadOfStandardOutput) {
 }
 
 TEST_F(Tables, BadUsageIsTwoAndFailureIsOne) {
-  Expect(RunTra("table"), 2, "runs is required");
+  Expect(RunTra("table"), 2, "folders is required");
   Expect(RunTra("table " + Runs() + " --format xml"), 2, "xml not in");
   // The same run twice would count a seed twice.
   Expect(RunTra("table " + Runs() + " " + File("runs/flipflop-tra-s1")), 2, "leave one out");
