@@ -42,7 +42,8 @@ std::string RopeObjection(const ModelConfig& config) {
 Mixer MakeRel(AttentionLayer& layer, Init& init) {
   const at::Tensor bias = layer.register_parameter(
       "bias", init.Constant({layer.config.heads, layer.config.train_length}, 0));  // [H,distance]
-  return MakeRuled(ScoreRule::kDistance, layer.config.heads, [bias](const AttentionCall&) { return bias; });
+  return MakeRuled(ScoreRule::kDistance, layer.config.heads,
+                   [bias](const AttentionCall&) -> const at::Tensor& { return bias; });
 }
 
 // Returns the logarithm of a gate per head and position, [B,H,T], from the projection that the variant added.
