@@ -48,9 +48,7 @@ class PartedTrainee {
  private:
   at::Tensor Loss(BatchPart& part) {
     const PartTensors view = ViewPart(part, at::kCPU);
-    Pass pass;
-    pass.draws = {1, view.sequence_ids};
-    pass.lengths = view.lengths;
+    const Pass pass{{1, view.sequence_ids}, view.lengths};
     return model_->Loss(view.tokens, view.targets, pass).loss;
   }
 

@@ -24,9 +24,7 @@ void RequireFinite(double loss, const std::string& where) {
 PositionLosses ComputeLosses(Decoder& model, BatchPart& part) {
   constexpr uint64_t kSeed = 0;  // for labels, the same for all models
   const PartTensors view = ViewPart(part, model.Device());
-  Pass pass;
-  pass.draws = {kSeed, view.sequence_ids};
-  pass.lengths = view.lengths;
+  const Pass pass{{kSeed, view.sequence_ids}, view.lengths};
   const PositionLosses each = TokenLosses(model.Hidden(view.tokens, pass), model.Head(), view.targets);
   return {each.losses.cpu().contiguous(), each.correct.cpu().contiguous()};
 }

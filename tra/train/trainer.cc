@@ -156,9 +156,8 @@ class Trainer {
     } sums;  // over the parts, then over the processes
     for (BatchPart& part : batch.parts) {
       const PartTensors view = ViewPart(part, model_.Device());
-      Pass pass;
-      pass.draws = {train.seed, view.sequence_ids};  // no id occurs twice, so no two steps draw the same
-      pass.lengths = view.lengths;
+      // No id occurs twice, so no two steps draw the same.
+      const Pass pass{{train.seed, view.sequence_ids}, view.lengths};
       const CrossEntropySum sum = model_.Loss(view.tokens, view.targets, pass);
       if (&part == &batch.parts.back()) replicas_.BeginLastBackward();
       sum.loss.backward();
