@@ -11,6 +11,7 @@
 #include "bench/commands.h"
 #include "bench/options.h"
 #include "tra/kernels/targets.h"
+#include "tra/ops/threads.h"
 
 namespace tra::bench {
 namespace {
@@ -23,7 +24,7 @@ struct Request {
 
 void Run(const Request& request) {
   Settings settings = request.settings;
-  UseThreads(settings.threads);
+  settings.threads = UseThreads(settings.threads);
   const auto named = [&](const char* part) {
     return std::find(request.only.begin(), request.only.end(), part) != request.only.end();
   };

@@ -60,7 +60,7 @@ std::vector<at::Tensor> Gradients(const Problem& problem, const AttentionOptions
   if (options.rule == ScoreRule::kThreshold) inputs.push_back(leaf(problem.log_gate));
   const at::Tensor gate = options.rule == ScoreRule::kThreshold ? inputs[3] : at::Tensor();
   const auto attend = composed ? AttentionComposed : Attention;
-  const at::Tensor out = attend(inputs[0], inputs[1], inputs[2], gate, options, {});
+  const at::Tensor out = attend(inputs[0], inputs[1], inputs[2], gate, options, {}, {});
   std::vector<at::Tensor> result = torch::autograd::grad({out}, inputs, {problem.d_out});
   result.push_back(out.detach());
   return result;

@@ -10,6 +10,7 @@ namespace tra::bench {
 void AddAttention(CLI::App& bench);
 void AddDecode(CLI::App& bench);
 void AddStep(CLI::App& bench);
+void AddProducts(CLI::App& bench);
 void AddData(CLI::App& bench);
 
 }  // namespace tra::bench

@@ -1,11 +1,5 @@
 #include "bench/options.h"
 
-#include <ATen/Parallel.h>
-#include <cblas.h>
-
-#include <algorithm>
-#include <thread>
-
 namespace tra::bench {
 
 void AddRoundsOption(CLI::App& command, int& rounds) {
@@ -20,13 +14,6 @@ void AddJsonOption(CLI::App& command, std::string& json) {
 
 void AddThreadsOption(CLI::App& command, int& threads) {
   command.add_option("--threads", threads, "threads to use; all cores by default")->check(CLI::Range(1, 4096));
-}
-
-void UseThreads(int& threads) {
-  // By default LibTorch uses one thread where cores have no SMT, however many cores there are.
-  if (threads == 0) threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  at::set_num_threads(threads);
-  openblas_set_num_threads(threads);
 }
 
 }  // namespace tra::bench

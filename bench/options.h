@@ -11,10 +11,6 @@ void AddRoundsOption(CLI::App& command, int& rounds);
 void AddJsonOption(CLI::App& command, std::string& json);
 void AddThreadsOption(CLI::App& command, int& threads);
 
-// Sets the number of threads of LibTorch and OpenBLAS; 0 becomes the number of cores. Does not pool memory: only
-// training steps do.
-void UseThreads(int& threads);
-
 }  // namespace tra::bench
 
 #endif  // TRA_BENCH_OPTIONS_H_

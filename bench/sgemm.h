@@ -2,26 +2,27 @@
 #ifndef TRA_BENCH_SGEMM_H_
 #define TRA_BENCH_SGEMM_H_
 
-#include <ATen/ATen.h>
-#include <cblas.h>
+#include <ATen/core/Tensor.h>
 
 #include "bench/report.h"
 
 namespace tra::bench {
 
+// The fastest product of two matrices that this machine has: oneDNN's, which models use, or that of LibTorch's BLAS.
 class Sgemm {
  public:
-  Contender Make() {
-    return {"sgemm", [this] {
-              cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, kSide, kSide, kSide, 1.0f, a_.data_ptr<float>(),
-                          kSide, b_.data_ptr<float>(), kSide, 0.0f, c_.data_ptr<float>(), kSide);
-            }};
-  }
+  // Times both and reports which is used, and whether OpenBLAS computes below what the processor can do.
+  explicit Sgemm(Report& report);
+
+  Contender Make() const;
   static double Flops() { return 2.0 * kSide * kSide * kSide; }
 
  private:
   static constexpr int kSide = 2048;
-  at::Tensor a_ = at::randn({kSide, kSide}), b_ = at::randn({kSide, kSide}), c_ = at::empty({kSide, kSide});
+  void Run(bool onednn) const;
+
+  at::Tensor a_, b_, c_;
+  bool onednn_ = true;
 };
 
 }  // namespace tra::bench

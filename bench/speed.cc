@@ -49,7 +49,8 @@ void CheckListing() {
 
 void RunSpeed(const Settings& settings, Report& report) {
   report.judge = !settings.quick;
-  Sgemm sgemm;
+  report.Section("Matrix products");
+  const Sgemm sgemm(report);
   const AttentionOptions tra = Options(ScoreRule::kThreshold, kStopNever);
   const AttentionOptions tra_stop = Options(ScoreRule::kThreshold, kDefaultStopEps);
   const AttentionOptions softmax = Options(ScoreRule::kSoftmax, kStopNever);

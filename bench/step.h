@@ -16,14 +16,15 @@ struct StepSettings {
   std::vector<std::string> attentions;  // empty means all
 };
 
+// Returns the names of the sizes.
+std::vector<std::string> StepSizes();
+
 // Compares the time of a step of each variant, at these sizes, with RoPE's, with sgemm's rate and with the step's
 // products alone.
 void RunStep(const StepSettings& settings, const std::vector<std::string>& sizes, Report& report);
 // Reports the peak of the resident set over two steps of mini at batch 64, T 512. Must run first, while nothing else
 // has used memory.
 void RunStepMemory(Report& report);
-// Compares a step of copy, whose examples have mixed lengths, in parts and as one rectangle.
-void RunParts(const StepSettings& settings, Report& report);
 // Repeats a step, to profile it.
 void RunStepLoop(const StepSettings& settings, const std::string& size, Report& report);
 

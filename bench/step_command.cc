@@ -10,6 +10,7 @@
 #include "tra/kernels/targets.h"
 #include "tra/model/attention/variants.h"
 #include "tra/ops/pooled_memory.h"
+#include "tra/ops/threads.h"
 
 namespace tra::bench {
 namespace {
@@ -17,13 +18,13 @@ namespace {
 struct Request {
   StepSettings settings;
   std::string json, loop;
-  std::vector<std::string> sizes = {"mini", "mini512", "medium"};
-  bool no_memory = false, only_parts = false;
+  std::vector<std::string> sizes = StepSizes();
+  bool no_memory = false;
 };
 
 void Run(const Request& request) {
   StepSettings settings = request.settings;
-  UseThreads(settings.threads);
+  settings.threads = UseThreads(settings.threads);
   UsePooledMemory();  // as training does
 
   Report report;
@@ -33,12 +34,9 @@ void Run(const Request& request) {
              {{"target", ChosenTargetName()}, {"threads", settings.threads}});
   if (!request.loop.empty()) {
     RunStepLoop(settings, request.loop, report);
-  } else if (request.only_parts) {
-    RunParts(settings, report);
   } else {
     if (!request.no_memory && !settings.quick) RunStepMemory(report);
     RunStep(settings, request.sizes, report);
-    RunParts(settings, report);
   }
   if (!request.json.empty()) report.WriteJson(request.json);
 }
@@ -50,8 +48,7 @@ void AddStep(CLI::App& bench) {
   auto request = std::make_shared<Request>();
   AddThreadsOption(*command, request->settings.threads);
   AddRoundsOption(*command, request->settings.rounds);
-  command->add_option("--size", request->sizes, "mini, mini512, medium: all by default")
-      ->check(CLI::IsMember({"mini", "mini512", "medium"}));
+  command->add_option("--size", request->sizes, "all by default")->check(CLI::IsMember(StepSizes()));
   std::vector<std::string> known = {"none"};
   for (const Variant& each : Variants()) known.emplace_back(each.name);
   command
@@ -61,7 +58,6 @@ void AddStep(CLI::App& bench) {
   command->add_option("--loop", request->loop,
                       "only repeat a step of this size, of the first --attention, for a profiler");
   command->add_flag("--no-memory", request->no_memory, "leave the memory figure out");
-  command->add_flag("--parts", request->only_parts, "only what it brings to compute mixed lengths in parts");
   AddJsonOption(*command, request->json);
   command->add_flag("--quick", request->settings.quick, "small batches: for trying it out, not for figures");
   command->footer("Example: tra bench step --size mini --attention fot --json figures.json");

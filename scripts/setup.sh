@@ -7,7 +7,8 @@ set -euo pipefail
 packages=(
   build-essential cmake ninja-build pkg-config git    # toolchain
   libtorch-dev libgloo-dev libprotobuf-dev            # tensors; Debian's Torch CMake files ask for all three
-  libopenblas-openmp-dev                              # matrix products, on the same threads as LibTorch
+  libdnnl-dev                                         # oneDNN: the matrix products of models
+  libopenblas0-openmp                                 # LibTorch's other products, on the same threads as the rest
   libhwy-dev                                          # SIMD with run-time dispatch
   libcli11-dev nlohmann-json3-dev libtomlplusplus-dev # command lines, JSON, TOML
   libpcre2-dev libssl-dev                             # the tokenizers' splitting pattern, checksums

@@ -13,6 +13,7 @@ from tra.attention import (  # noqa: E402  (the operators must exist first)
     attention,
     attention_composed,
     attention_decode,
+    attention_varlen,
     dropout_mask,
     softmax_attention,
 )
@@ -23,6 +24,7 @@ __all__ = [
     "attention",
     "attention_composed",
     "attention_decode",
+    "attention_varlen",
     "dropout_mask",
     "softmax_attention",
 ]

@@ -9,6 +9,7 @@ from torch.nn import functional as F
 attention = torch.ops.tra.attention
 attention_composed = torch.ops.tra.attention_composed
 attention_decode = torch.ops.tra.attention_decode
+attention_varlen = torch.ops.tra.attention_varlen
 dropout_mask = torch.ops.tra.dropout_mask
 softmax_attention = torch.ops.tra.softmax_attention
 

@@ -6,7 +6,8 @@ namespace tra {
 namespace {
 
 TEST(Bench, EveryHelpShowsAnExample) {
-  for (const char* command : {"bench", "bench attention", "bench decode", "bench step", "bench data"}) {
+  for (const char* command :
+       {"bench", "bench attention", "bench decode", "bench step", "bench products", "bench data"}) {
     const Result result = RunTra(std::string(command) + " --help");
     EXPECT_EQ(result.code, 0) << command;
     EXPECT_TRUE(Contains(result.out, "Example: tra " + std::string(command))) << result.out;

@@ -240,7 +240,7 @@ TEST_F(Training, AJumpOfTheLossIsReported) {
   const Result result =
       RunTra(Command("a",
                      "--set train.lr=5 --set train.warmup=1000 --set train.steps=200 --set train.checkpoint_every=50 "
-                     "--set model.block=normed-residual"));
+                     "--set model.block=normed-residual --set train.spike=1.2"));
   EXPECT_EQ(result.code, 0) << result.err;
   const size_t at = result.err.find("the loss jumped to ");
   ASSERT_NE(at, std::string::npos) << result.err;

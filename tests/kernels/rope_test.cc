@@ -12,6 +12,7 @@ namespace {
 struct Rotation {
   RopeShape shape;
   int64_t first_position = 3;
+  std::vector<int64_t> row_positions;  // empty: from first_position on
   double theta = 10000.0;
   Layout layout = Layout::kHeadFirst;
   Doubles x;  // in the memory order of the layout
@@ -36,6 +37,7 @@ struct Rotation {
     args.x = View(in.data());
     args.out = View(out.data());
     args.first_position = first_position;
+    if (!row_positions.empty()) args.row_positions = row_positions.data();
     args.theta = theta;
     args.backwards = backwards;
     rotate(args);
@@ -62,6 +64,19 @@ TEST_P(RopeOnEveryTarget, MatchesReference) {
         }
       }
     }
+  }
+}
+
+// The sequences of a flat batch each start at position 0.
+TEST_P(RopeOnEveryTarget, RowsMayHaveTheirOwnPositions) {
+  for (const Layout layout : {Layout::kHeadFirst, Layout::kTokenFirst}) {
+    Rotation rotation({2, 3, 45, 58}, layout);
+    for (int64_t i = 0; i < 45; ++i) rotation.row_positions.push_back(i < 5 ? i : i < 6 ? 0 : (i - 6) * 7);
+    for (const bool backwards : {false, true}) {
+      EXPECT_LT(MaxError(rotation.Kernel(backwards), rotation.Reference(backwards)), 1e-6);
+    }
+    rotation.row_positions[3] = -1;
+    EXPECT_THROW(rotation.Kernel(), std::invalid_argument);
   }
 }
 

@@ -163,6 +163,35 @@ TEST_P(SwiGluOnEveryTarget, SequencesMatchReference) {
   }
 }
 
+// Sequences of any number of tokens, some empty, one after the other.
+TEST_P(SwiGluOnEveryTarget, FlatSequencesMatchReferenceAndThemselvesAlone) {
+  const std::vector<int64_t> sequence_ids = {7, 0, int64_t{1} << 40, 3, 5};
+  const std::vector<int32_t> offsets = {0, 0, 1, 700, 700, 741};
+  const size_t sequences = sequence_ids.size(), tokens = 741;
+  for (const size_t width : {1, 3, 59, 128}) {
+    SCOPED_TRACE(::testing::Message() << "tokens of " << width);
+    DropoutOptions options{0.3f, 11, sequences, sequence_ids.data(), offsets.data()};
+    const Doubles x = Draw(tokens * width, 1);
+    Doubles want(x.size());
+    ApplyDropoutReference(x.data(), x.size(), options, want.data());
+    const Doubles got = Drop(x, options);
+    EXPECT_LT(MaxError(got, want), 2e-6);
+    for (size_t i = 0; i < sequences; ++i) {
+      const auto at = [&](size_t token) { return static_cast<ptrdiff_t>(token * width); };
+      const auto begin = static_cast<size_t>(offsets[i]), end = static_cast<size_t>(offsets[i + 1]);
+      const Doubles alone = Drop(Doubles(x.begin() + at(begin), x.begin() + at(end)), {0.3f, 11, 1, &sequence_ids[i]});
+      EXPECT_TRUE(std::equal(alone.begin(), alone.end(), got.begin() + at(begin))) << i;
+    }
+
+    Glu glu(tokens, width, 0.3f, sequences);
+    glu.dropout.sequence_ids = sequence_ids.data();
+    glu.dropout.offsets = offsets.data();
+    const Outputs glued = glu.Kernel(), reference = glu.Reference();
+    EXPECT_LT(MaxError(glued.out, reference.out), 5e-7 * (1 + MaxAbs(reference.out)));
+    EXPECT_LT(MaxError(glued.d_x, reference.d_x), 5e-7 * (1 + MaxAbs(reference.d_x)));
+  }
+}
+
 TRA_ON_EVERY_TARGET(SwiGluOnEveryTarget);
 
 // Which elements of a sequence are dropped does not depend on what it is batched with.
@@ -184,6 +213,8 @@ TEST(ElementDropout, RefusesPartsOfSequences) {
   EXPECT_THROW(ApplyDropout(nullptr, 10, {0.5f, 0, 3}, nullptr, serial), std::invalid_argument);
   EXPECT_THROW(ApplyDropout(nullptr, 0, {0.5f, 0, 0}, nullptr, serial), std::invalid_argument);
   ApplyDropout(nullptr, 0, {0.5f, 0, 3}, nullptr, serial);  // three empty sequences are fine
+  const int32_t offsets[] = {0, 4, 7};
+  EXPECT_THROW(ApplyDropout(nullptr, 10, {0.5f, 0, 2, nullptr, offsets}, nullptr, serial), std::invalid_argument);
 }
 
 TEST(SwiGlu, WorkersDoNotChangeABit) {

@@ -126,14 +126,13 @@ TEST_P(Variants, DropoutIsAFunctionOfTheSeed) {
   EXPECT_EQ(logits(1).equal(logits(2)), GetParam() != "label");
 }
 
-// Losses and gradients of a step are sums over its sequences, so how these are batched, padded and distributed over
-// processes changes only the rounding, even with dropout of all kinds.
+// Losses and gradients of a step are sums over its sequences, so how these are batched and distributed over processes
+// changes only the rounding, even with dropout of all kinds.
 TEST_P(Variants, WhatIsDrawnFollowsTheSequences) {
   ModelConfig config = SmallConfig(GetParam());
   config.embedding_dropout = config.attention_dropout = config.mlp_dropout = 0.2;
-  const at::Tensor tokens = RandomTokens(3, 40), targets = RandomTokens(3, 40);
-  const at::Tensor numbers = at::tensor({12, 5, 9}, at::kLong), lengths = at::tensor({40, 25, 33}, at::kLong);
-  targets.masked_fill_(at::arange(40).unsqueeze(0) >= lengths.unsqueeze(1), -100);
+  const at::Tensor tokens = RandomTokens(1, 98), targets = RandomTokens(1, 98);
+  const at::Tensor numbers = at::tensor({12, 7, 5, 9}, at::kLong), offsets = at::tensor({0, 40, 40, 65, 98}, at::kInt);
   // Runs on the kernels, where sums over 100 positions differ with their order (worst seen 3.1e-5, fot), and on tensor
   // operations in float64.
   for (const auto& [dtype, bound] : {std::pair(at::kFloat, 1e-4), std::pair(at::kDouble, 1e-12)}) {
@@ -149,17 +148,16 @@ TEST_P(Variants, WhatIsDrawnFollowsTheSequences) {
       return all;
     };
     Pass whole;
-    whole.draws = {3, numbers};
-    whole.lengths = lengths;
+    whole.draws = {3, numbers, offsets};
     const at::Tensor loss = model->Loss(tokens, targets, whole).loss;
     loss.backward();
     const std::vector<at::Tensor> want = gradients();
     double sum = 0;
-    for (const int64_t row : {2, 0, 1}) {
+    for (const int64_t i : {3, 0, 2}) {
       Pass own;
-      own.draws = {3, numbers.narrow(0, row, 1)};
+      own.draws = {3, numbers.narrow(0, i, 1)};
       const auto part = [&](const at::Tensor& x) {
-        return x.narrow(0, row, 1).narrow(1, 0, lengths[row].item<int64_t>()).contiguous();
+        return x.slice(1, offsets[i].item<int64_t>(), offsets[i + 1].item<int64_t>()).contiguous();
       };
       const at::Tensor one = model->Loss(part(tokens), part(targets), own).loss;
       one.backward();
@@ -173,14 +171,21 @@ TEST_P(Variants, WhatIsDrawnFollowsTheSequences) {
   }
 }
 
-TEST(Decoder, LengthsThatDoNotFitAreErrors) {
+TEST(Decoder, OffsetsThatDoNotFitAreErrors) {
   const c10::NoGradGuard no_grad;
   const auto model = SmallModel("rope");
   Pass pass;
-  pass.lengths = at::full({2}, 9, at::kLong);
-  EXPECT_THROW(model->Logits(RandomTokens(3, 9), pass), c10::ValueError);
-  pass.lengths = at::full({3}, 9, at::kInt);
-  EXPECT_THROW(model->Logits(RandomTokens(3, 9), pass), c10::ValueError);
+  pass.draws.cu_seqlens = at::tensor({0, 4, 9}, at::kInt);
+  EXPECT_EQ(model->Logits(RandomTokens(1, 9), pass).size(1), 9);
+  EXPECT_THROW(model->Logits(RandomTokens(2, 9), pass), c10::ValueError);
+  EXPECT_THROW(model->Logits(RandomTokens(1, 10), pass), c10::ValueError);
+  pass.draws.cu_seqlens = at::tensor({0, 4, 9}, at::kLong);
+  EXPECT_THROW(model->Logits(RandomTokens(1, 9), pass), c10::ValueError);
+  Cache cache = model->NewCache(9);
+  pass.draws.cu_seqlens = at::tensor({0, 4, 9}, at::kInt);
+  pass.cache = &cache;
+  model->eval();
+  EXPECT_THROW(model->Logits(RandomTokens(1, 9), pass), c10::ValueError);
 }
 
 TEST_P(Variants, EachKindOfDropoutDoesSomething) {

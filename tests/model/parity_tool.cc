@@ -25,8 +25,9 @@ int Run(const std::string& weights, const std::string& input, const std::string&
   out["logits"] = model->Logits(tokens).detach();
   if (model->config.attention == "label") {
     constexpr uint64_t kLabelSite = 1;
-    const at::Tensor lengths = at::full({tokens.size(0)}, tokens.size(1), at::kLong);
-    out["labels"] = tra::DrawLabels(tra::Draws(0).Of(kLabelSite), lengths, tokens.size(1), model->config.max_length);
+    const std::vector<int64_t> lengths(static_cast<size_t>(tokens.size(0)), tokens.size(1));
+    out["labels"] =
+        tra::DrawLabels(tra::Draws(0).Of(kLabelSite), lengths, model->config.max_length).view(tokens.sizes());
   }
   tra::WriteSafetensors(output, out);
   return 0;

@@ -11,25 +11,25 @@
 namespace tra {
 namespace {
 
-using Row = std::pair<std::vector<int64_t>, std::vector<int64_t>>;  // tokens and targets, without the padding
+using Row = std::pair<std::vector<int64_t>, std::vector<int64_t>>;  // tokens and targets
 
-// Returns the rows by the number of their example, and checks the padding.
+// Returns the sequences by the number of their example, and checks the offsets.
 std::map<uint64_t, Row> RowsOf(const Batch& batch, const ExampleSource& source) {
   std::map<uint64_t, Row> rows;
-  for (const BatchPart& part : batch.parts) {
-    EXPECT_EQ(part.tokens.size(), static_cast<size_t>(part.rows * part.columns));
+  for (const FlatBatch& part : batch.parts) {
+    EXPECT_EQ(part.offsets.size(), part.Sequences() + 1);
+    EXPECT_EQ(part.offsets.front(), 0);
+    EXPECT_EQ(part.offsets.back(), part.Positions());
     EXPECT_EQ(part.targets.size(), part.tokens.size());
-    EXPECT_EQ(part.sequence_ids.size(), static_cast<size_t>(part.rows));
-    for (int64_t row = 0; row < part.rows; ++row) {
-      const auto index = static_cast<uint64_t>(part.sequence_ids[static_cast<size_t>(row)]);
-      const auto length = static_cast<ptrdiff_t>(source.At(index).tokens.size()) - 1;
-      EXPECT_EQ(part.lengths[static_cast<size_t>(row)], length);
-      const auto tokens = part.tokens.begin() + row * part.columns, targets = part.targets.begin() + row * part.columns;
-      EXPECT_TRUE(std::all_of(tokens + length, tokens + part.columns, [](int64_t token) { return token == kPad; }));
-      EXPECT_TRUE(
-          std::all_of(targets + length, targets + part.columns, [](int64_t each) { return each == kUnsupervised; }));
-      EXPECT_TRUE(rows.emplace(index, Row{{tokens, tokens + length}, {targets, targets + length}}).second);
-      EXPECT_EQ(part.groups[static_cast<size_t>(row)], source.At(index).group);
+    for (size_t i = 0; i < part.Sequences(); ++i) {
+      const auto index = static_cast<uint64_t>(part.sequence_ids[i]);
+      const int32_t begin = part.offsets[i], end = part.offsets[i + 1];
+      EXPECT_EQ(static_cast<size_t>(end - begin) + 1, source.At(index).tokens.size());
+      EXPECT_EQ(part.groups[i], source.At(index).group);
+      const auto cut = [&](const std::vector<int64_t>& x) {
+        return std::vector<int64_t>(x.begin() + begin, x.begin() + end);
+      };
+      EXPECT_TRUE(rows.emplace(index, Row{cut(part.tokens), cut(part.targets)}).second);
     }
   }
   return rows;
@@ -80,64 +80,21 @@ TEST(Batch, WhatAStepSeesDoesNotDependOnBatchSizesOrThreads) {
   }
 }
 
-// Returns the cost of positions and parts together, which MakeBatch minimises.
-int64_t Cost(const Batch& batch, int64_t part_cost) {
-  return batch.padded + part_cost * static_cast<int64_t>(batch.parts.size());
-}
-
-TEST(Batch, PaddingWastesLittle) {
-  for (const char* task : {"copy", "induct", "induct-query", "flipflop++"}) {
-    const GeneratedExamples source(task, "train", 0);
-    int64_t padded = 0, symbols = 0, one_rectangle = 0;
-    for (uint64_t step = 0; step < 20; ++step) {
-      const Batch batch = MakeBatch(source, step * 128, 128);
-      padded += batch.padded;
-      symbols += batch.symbols;
-      one_rectangle += 128 * batch.parts.back().columns;
-    }
-    EXPECT_LT(static_cast<double>(padded), 1.1 * static_cast<double>(symbols)) << task;
-    EXPECT_GT(static_cast<double>(one_rectangle), 1.7 * static_cast<double>(symbols)) << task;
-  }
-}
-
-TEST(Batch, PartsAreTheCheapest) {
-  // Compares with every way to divide seven examples.
-  for (uint64_t first = 0; first < 40; ++first) {
-    const GeneratedExamples source("flipflop++", "train", 2);
-    for (const int64_t part_cost : {0, 5, 20, 1000}) {
-      BatchOptions options;
-      options.part_cost = part_cost;
-      std::vector<int64_t> lengths;
-      for (uint64_t i = 0; i < 7; ++i) {
-        lengths.push_back(static_cast<int64_t>(source.At(first + i).tokens.size()) - 1);
-      }
-      std::sort(lengths.begin(), lengths.end());
-      int64_t best = INT64_MAX;
-      for (unsigned cuts = 0; cuts < 64; ++cuts) {
-        int64_t cost = 0, rows = 0;
-        for (size_t i = 0; i < 7; ++i) {
-          ++rows;
-          if (i == 6 || (cuts >> i & 1) != 0) {
-            cost += rows * lengths[i] + part_cost;
-            rows = 0;
-          }
-        }
-        best = std::min(best, cost);
-      }
-      EXPECT_EQ(Cost(MakeBatch(source, first, 7, options), part_cost), best);
-    }
+TEST(Batch, WithoutALimitThereIsOnePart) {
+  for (const Task& task : Tasks()) {
+    const Batch batch = MakeBatch(GeneratedExamples(task.name, "train", 0), 0, 128);
+    ASSERT_EQ(batch.parts.size(), 1u);
+    EXPECT_EQ(batch.parts[0].Positions(), batch.symbols);  // no padding
   }
 }
 
 TEST(Batch, PartsKeepToTheLimitOfPositions) {
   const GeneratedExamples source("copy", "201-300", 0);
-  BatchOptions options;
-  options.part_positions = 1500;
-  const Batch batch = MakeBatch(source, 0, 50, options);
-  EXPECT_EQ(RowsOf(batch, source).size(), 50u);
-  for (const BatchPart& part : batch.parts) EXPECT_LE(part.rows * part.columns, 1500);
-  options.part_positions = 1;
-  EXPECT_EQ(MakeBatch(source, 0, 50, options).parts.size(), 50u);
+  const Batch batch = MakeBatch(source, 0, 50, 1500);
+  EXPECT_EQ(RowsOf(batch, source), RowsOf(MakeBatch(source, 0, 50), source));
+  EXPECT_GT(batch.parts.size(), 1u);
+  for (const FlatBatch& part : batch.parts) EXPECT_LE(part.Positions(), 1500);
+  EXPECT_EQ(MakeBatch(source, 0, 50, 1).parts.size(), 50u);  // an example is not divided
 }
 
 TEST(Batch, NeedsAnExample) {

@@ -11,6 +11,7 @@ void AddBench(CLI::App& app) {
   bench::AddAttention(*command);
   bench::AddDecode(*command);
   bench::AddStep(*command);
+  bench::AddProducts(*command);
   bench::AddData(*command);
 }
 

@@ -1,13 +1,9 @@
 #include "tra/cli/runtime.h"
 
-#include <ATen/Parallel.h>
-#include <cblas.h>
-
-#include <algorithm>
 #include <csignal>
-#include <thread>
 
 #include "tra/ops/pooled_memory.h"
+#include "tra/ops/threads.h"
 
 namespace tra::cli {
 namespace {
@@ -26,10 +22,7 @@ void AddThreadsOption(CLI::App& command, int& threads) {
 }
 
 void SetUpComputing(int threads) {
-  // By default LibTorch takes one thread where cores have no hyper-threading, however many there are.
-  if (threads == 0) threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  at::set_num_threads(threads);
-  openblas_set_num_threads(threads);
+  UseThreads(threads);
   UsePooledMemory();
 }
 

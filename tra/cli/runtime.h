@@ -8,7 +8,7 @@ namespace tra::cli {
 
 void AddThreadsOption(CLI::App& command, int& threads);
 
-// Sets the threads of LibTorch and OpenBLAS (0: all cores), and keeps the memory of large tensors for the next ones.
+// Sets the number of threads (0: all cores), and keeps the memory of large tensors for the next ones.
 void SetUpComputing(int threads);
 
 // Makes Ctrl-C and SIGTERM ask to stop from here on; a second one ends the process as usual.

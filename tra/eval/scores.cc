@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "tra/model/evaluation_mode.h"
-#include "tra/tasks/part_tensors.h"
+#include "tra/tasks/batch_tensors.h"
 #include "tra/text/windows.h"
 
 namespace tra {
@@ -20,11 +20,11 @@ void RequireFinite(double loss, const std::string& where) {
   }
 }
 
-// Returns the losses of a part, contiguous on the CPU.
-PositionLosses ComputeLosses(Decoder& model, BatchPart& part) {
+// Returns the losses of a batch, contiguous on the CPU.
+PositionLosses ComputeLosses(Decoder& model, FlatBatch& batch) {
   constexpr uint64_t kSeed = 0;  // for labels, the same for all models
-  const PartTensors view = ViewPart(part, model.Device());
-  const Pass pass{{kSeed, view.sequence_ids}, view.lengths};
+  const BatchTensors view = ViewBatch(batch, model.Device());
+  const Pass pass{{kSeed, view.sequence_ids, view.cu_seqlens}};
   const PositionLosses each = TokenLosses(model.Hidden(view.tokens, pass), model.Head(), view.targets);
   return {each.losses.cpu().contiguous(), each.correct.cpu().contiguous()};
 }
@@ -58,27 +58,26 @@ std::vector<ExampleScore> ScoreExamples(Decoder& model, const ExampleSource& sou
                                         size_t groups, int64_t positions) {
   const c10::NoGradGuard no_grad;
   const EvaluationMode evaluation(model);
-  constexpr int64_t kChunk = 256;  // examples that are sorted by length together
+  constexpr int64_t kChunk = 256;  // examples that are held at once
   std::vector<ExampleScore> scores(std::max<size_t>(1, groups));
-  BatchOptions options;
-  options.part_positions = positions;
   for (int64_t done = 0; done < count; done += kChunk) {
     const uint64_t begin = first + static_cast<uint64_t>(done);
-    Batch batch = MakeBatch(source, begin, std::min(kChunk, count - done), options);
-    for (BatchPart& part : batch.parts) {
+    Batch batch = MakeBatch(source, begin, std::min(kChunk, count - done), positions);
+    for (FlatBatch& part : batch.parts) {
       const PositionLosses result = ComputeLosses(model, part);
       const auto* loss = result.losses.data_ptr<double>();
       const auto* right = result.correct.data_ptr<bool>();
-      for (int64_t row = 0; row < part.rows; ++row) {
-        ExampleScore& score = scores.at(static_cast<size_t>(part.groups[static_cast<size_t>(row)]));
+      for (size_t sequence = 0; sequence < part.Sequences(); ++sequence) {
+        ExampleScore& score = scores.at(static_cast<size_t>(part.groups[sequence]));
         double wrong = 0;
-        for (int64_t at = row * part.columns; at < (row + 1) * part.columns; ++at) {
-          if (part.targets[static_cast<size_t>(at)] == kUnsupervised) continue;
+        for (auto at = static_cast<size_t>(part.offsets[sequence]);
+             at < static_cast<size_t>(part.offsets[sequence + 1]); ++at) {
+          if (part.targets[at] == kUnsupervised) continue;
           ++score.answers;
           wrong += right[at] ? 0 : 1;
           score.loss += loss[at];
         }
-        RequireFinite(score.loss, "example " + std::to_string(part.sequence_ids[static_cast<size_t>(row)]));
+        RequireFinite(score.loss, "example " + std::to_string(part.sequence_ids[sequence]));
         ++score.examples;
         score.wrong += wrong;
         score.exact += wrong == 0 ? 1 : 0;
@@ -92,33 +91,31 @@ TextScore ScoreText(Decoder& model, const TokenFile& tokens, int64_t window, int
                     int64_t positions) {
   const c10::NoGradGuard no_grad;
   const EvaluationMode evaluation(model);
-  const int64_t most_rows = std::max<int64_t>(1, positions / window);
   TextScore score;
   score.buckets.resize(BucketOf(window - 1) + 1);
   for (int64_t next = range.first; next < range.end;) {
-    // All rows must have the same length: only the last window may be shorter.
-    BatchPart part;
+    FlatBatch batch;
     const int64_t first_token = GetEvalWindow(tokens.Size(), window, stride, next).begin;
-    for (; next < range.end && part.rows < most_rows; next += range.every) {
+    do {
       const EvalWindow each = GetEvalWindow(tokens.Size(), window, stride, next);
-      if (part.rows > 0 && each.length != part.columns) break;
-      ++part.rows;
-      part.columns = each.length;
-      part.sequence_ids.push_back(next);
-      part.lengths.push_back(each.length);
       std::vector<int64_t> ids(static_cast<size_t>(each.length) + 1);
       tokens.Read(each.begin, each.length + 1, ids.data());
-      part.tokens.insert(part.tokens.end(), ids.begin(), ids.end() - 1);
+      batch.tokens.insert(batch.tokens.end(), ids.begin(), ids.end() - 1);
       std::fill(ids.begin() + 1, ids.begin() + 1 + each.first_scored, kUnsupervised);
-      part.targets.insert(part.targets.end(), ids.begin() + 1, ids.end());
-    }
-    const PositionLosses result = ComputeLosses(model, part);
+      batch.targets.insert(batch.targets.end(), ids.begin() + 1, ids.end());
+      batch.EndSequence(next);
+      next += range.every;
+    } while (next < range.end && batch.Positions() + window <= positions);
+    const PositionLosses result = ComputeLosses(model, batch);
     const auto* loss = result.losses.data_ptr<double>();
-    for (size_t at = 0; at < part.targets.size(); ++at) {
-      if (part.targets[at] == kUnsupervised) continue;
-      for (TokenScore* each : {&score.all, &score.buckets[BucketOf(static_cast<int64_t>(at) % part.columns)]}) {
-        ++each->tokens;
-        each->loss += loss[at];
+    for (size_t sequence = 0; sequence < batch.Sequences(); ++sequence) {
+      const auto begin = static_cast<size_t>(batch.offsets[sequence]);
+      for (size_t at = begin; at < static_cast<size_t>(batch.offsets[sequence + 1]); ++at) {
+        if (batch.targets[at] == kUnsupervised) continue;
+        for (TokenScore* each : {&score.all, &score.buckets[BucketOf(static_cast<int64_t>(at - begin))]}) {
+          ++each->tokens;
+          each->loss += loss[at];
+        }
       }
     }
     RequireFinite(score.all.loss, "token " + std::to_string(first_token));

@@ -13,23 +13,29 @@
 
 namespace tra {
 
-// Points to the rows of a [batch, head, row, channel] tensor. Strides count elements and may be anything (a transposed
-// view, 0 for a broadcast input); channels are adjacent.
+// Points to the rows of a [batch, head, row, channel] tensor, or of a flat batch's [head, row, channel] tensor (see
+// AttentionShape). Strides count elements and may be anything (a transposed view, 0 for a broadcast input); channels
+// are adjacent.
 template <typename T>
 struct Rows {
   T* data = nullptr;
   ptrdiff_t batch_stride = 0;
   ptrdiff_t head_stride = 0;
   ptrdiff_t row_stride = 0;
+  const int32_t* offsets = nullptr;  // of a flat batch: the row at which each sequence starts; batch_stride is not used
 
   T* operator()(size_t batch, size_t head, size_t row) const {
-    return data + static_cast<ptrdiff_t>(batch) * batch_stride + static_cast<ptrdiff_t>(head) * head_stride +
-           static_cast<ptrdiff_t>(row) * row_stride;
+    const ptrdiff_t start = offsets == nullptr ? static_cast<ptrdiff_t>(batch) * batch_stride
+                                               : static_cast<ptrdiff_t>(offsets[batch]) * row_stride;
+    return data + start + static_cast<ptrdiff_t>(head) * head_stride + static_cast<ptrdiff_t>(row) * row_stride;
   }
 };
 
 // Holds the sizes of a problem. The queries are the last `queries` of the `keys` positions, so that query i is at
 // position keys - queries + i.
+//
+// The sequences of a flat batch may differ in length. They lie one after the other in one row of tokens, without
+// padding, and every position is a query and a key; `queries` and `keys` are the length of the longest.
 struct AttentionShape {
   size_t batch = 1;
   size_t heads = 1;
@@ -38,6 +44,25 @@ struct AttentionShape {
   size_t width = 0;        // channels of q and k
   size_t value_width = 0;  // channels of v and out
   size_t table = 0;        // length of the table of biases (kDistance) or of positions (kContextual)
+  // [batch + 1], for a flat batch: sequence b is made of the tokens offsets[b] up to but without offsets[b + 1].
+  const int32_t* offsets = nullptr;
+
+  size_t Queries(size_t b) const { return offsets == nullptr ? queries : Length(b); }
+  size_t Keys(size_t b) const { return offsets == nullptr ? keys : Length(b); }
+  // Return the place of a row in an array without gaps, [batch, head, row].
+  size_t QueryIndex(size_t b, size_t head, size_t row) const {
+    return (offsets == nullptr ? b * queries : Start(b)) * heads + head * Queries(b) + row;
+  }
+  size_t KeyIndex(size_t b, size_t head, size_t row) const {
+    return (offsets == nullptr ? b * keys : Start(b)) * heads + head * Keys(b) + row;
+  }
+  // Return the lengths of such arrays.
+  size_t AllQueries() const { return (offsets == nullptr ? batch * queries : Start(batch)) * heads; }
+  size_t AllKeys() const { return (offsets == nullptr ? batch * keys : Start(batch)) * heads; }
+
+ private:
+  size_t Start(size_t b) const { return static_cast<size_t>(offsets[b]); }
+  size_t Length(size_t b) const { return Start(b + 1) - Start(b); }
 };
 
 constexpr size_t kMaxHeadWidth = 256;
@@ -99,7 +124,7 @@ struct ForwardArgs {
   Rows<const T> q, k, v;
   Rows<const T> rule_input;  // see ScoreRule: one row per query, per key or (kDistance) per distance
   Rows<T> out;
-  // For the backward, both [batch, head, query] contiguous; may be null when no gradient is wanted.
+  // For the backward, both [batch, head, query] without gaps; may be null when no gradient is wanted.
   T* log2_sum = nullptr;         // log2 of the sum of exp2(logit * log2 e); +inf where a row keeps nothing
   int32_t* first_key = nullptr;  // keys before it were proven negligible and not visited
 };
@@ -114,8 +139,8 @@ struct BackwardArgs {
   Rows<T> d_q, d_k, d_v, d_rule_input;  // every element is overwritten
 };
 
-// Throws std::invalid_argument, with the remedy in the message, for problems that the kernels cannot compute. The
-// functions below call it.
+// Throws std::invalid_argument, with the remedy in the message, for problems that the kernels cannot compute, and for
+// offsets that do not ascend from 0. The functions below call it.
 void CheckProblem(const AttentionShape& shape, const AttentionOptions& options);
 
 // Computes out = attention(q, k, v), bit-equal over repeats and for any number of workers.
@@ -127,7 +152,7 @@ void AttentionBackward(const BackwardArgs<float>& args, const AttentionOptions& 
 
 // Computes what AttentionForward does, for few queries against a long cache. Memory is the bottleneck there, so each
 // key is read once, values are read only for kept keys, and keys are split over the workers when there are fewer heads
-// than workers. Has no dropout.
+// than workers. Has no dropout and takes no flat batch.
 void AttentionDecode(const ForwardArgs<float>& args, const AttentionOptions& options, Parallel& parallel);
 
 }  // namespace tra

@@ -187,7 +187,7 @@ void ForwardHead(const ForwardArgs<T>& args, const Head& head, size_t b, size_t 
       for (size_t c = 0; c < shape.value_width; ++c) out[c] += head.Mix(row, j) * args.v(b, h, j)[c];
     }
     std::copy(out.begin(), out.end(), args.out(b, h, i));
-    const size_t at = (b * shape.heads + h) * shape.queries + i;
+    const size_t at = shape.QueryIndex(b, h, i);
     if (args.log2_sum != nullptr) args.log2_sum[at] = static_cast<T>(row.log2_sum);
     if (args.first_key != nullptr) args.first_key[at] = 0;
   }
@@ -282,7 +282,10 @@ template <typename Args, typename Body>
 void ForEachHead(const Args& args, const AttentionOptions& options, const uint8_t* keep, const Body& body) {
   CheckProblem(args.shape, options);
   for (size_t b = 0; b < args.shape.batch; ++b) {
-    for (size_t h = 0; h < args.shape.heads; ++h) body(args, MakeHead(args, options, keep, b, h), b, h);
+    Args of_sequence = args;
+    of_sequence.shape.queries = args.shape.Queries(b);
+    of_sequence.shape.keys = args.shape.Keys(b);
+    for (size_t h = 0; h < args.shape.heads; ++h) body(of_sequence, MakeHead(of_sequence, options, keep, b, h), b, h);
   }
 }
 

@@ -11,7 +11,8 @@ namespace tra {
 // Instantiated for T = float and double. Visits every key: stop_eps is ignored and first_key is 0.
 //
 // `keep`, [batch, head, query, key], overrides the threshold where it is not null: a score that rounds to the other
-// side of 0 shifts every count behind it, so tests compare results under one mask, and compare the masks separately.
+// side of 0 shifts every count behind it, so tests compare results under one mask, and compare the masks separately. It
+// is not for flat batches.
 template <typename T>
 void AttentionForwardReference(const ForwardArgs<T>& args, const AttentionOptions& options,
                                const uint8_t* keep = nullptr);

@@ -23,7 +23,7 @@ class DropoutFactors {
   // `elements` is the size of the whole array.
   DropoutFactors(const DropoutOptions& options, size_t elements)
       : options_(options),
-        size_(elements / options.sequences),
+        size_(elements / Divisor(options)),
         threshold_(DropoutThreshold(options.p)),
         keep_scale_(1.0f / (1.0f - options.p)) {}
 
@@ -37,10 +37,11 @@ class DropoutFactors {
       return;
     }
     for (size_t done = 0; done < n;) {
-      const size_t row = (first + done) / size_, element = (first + done) % size_;
-      const size_t in_block = element % kDropoutBlock;
-      const size_t count = std::min({n - done, kDropoutBlock - in_block, size_ - element});
-      Fill(row, element / kDropoutBlock);
+      const size_t at = first + done;
+      if (at < begin_ || at >= end_) FindSequence(at);
+      const size_t element = at - begin_, in_block = element % kDropoutBlock;
+      const size_t count = std::min({n - done, kDropoutBlock - in_block, end_ - at});
+      Fill(element / kDropoutBlock);
       ForEachVector(count, [&](size_t c, const auto& access)
                                HWY_ATTR { body(done + c, access, hn::LoadU(df, factors_ + in_block + c)); });
       done += count;
@@ -48,10 +49,29 @@ class DropoutFactors {
   }
 
  private:
-  HWY_INLINE void Fill(size_t row, size_t block) {
-    if (row == row_ && block == block_) return;
-    if (row != row_) seed_ = SequenceSeed(options_.seed, options_.sequence_ids, row);
-    row_ = row;
+  static size_t Divisor(const DropoutOptions& options) {
+    if (options.offsets == nullptr) return options.sequences;
+    return static_cast<size_t>(std::max(1, options.offsets[options.sequences]));
+  }
+
+  // Moves on to the sequence of this element of the array.
+  void FindSequence(size_t at) {
+    size_t row = at / size_;  // the token, in a flat batch
+    begin_ = row * size_;
+    end_ = begin_ + size_;
+    if (const int32_t* offsets = options_.offsets) {
+      const int32_t* next = std::upper_bound(offsets, offsets + options_.sequences + 1, static_cast<int32_t>(row));
+      row = static_cast<size_t>(next - offsets) - 1;
+      begin_ = static_cast<size_t>(next[-1]) * size_;
+      end_ = static_cast<size_t>(next[0]) * size_;
+    }
+    seed_ = SequenceSeed(options_.seed, options_.sequence_ids, row);
+    block_ = kNoBlock;
+  }
+
+  // Computes the factors of a block of the current sequence.
+  HWY_INLINE void Fill(size_t block) {
+    if (block == block_) return;
     block_ = block;
     const DU du;
     const DF df;
@@ -82,11 +102,13 @@ class DropoutFactors {
   // Has room past the block, because a partial vector at its end is loaded as a whole one.
   HWY_ALIGN float factors_[kDropoutBlock + kDropoutLanes] = {};
   const DropoutOptions options_;
-  const size_t size_;  // elements per sequence
+  const size_t size_;  // elements per sequence; in a flat batch, per token
   const uint32_t threshold_;
   const float keep_scale_;
-  size_t row_ = ~size_t{0}, block_ = 0;  // the sequence and block that factors_ belongs to
-  uint64_t seed_ = 0;                    // seed of that sequence
+  static constexpr size_t kNoBlock = ~size_t{0};
+  size_t begin_ = 0, end_ = 0;  // the elements of the current sequence
+  uint64_t seed_ = 0;           // its seed
+  size_t block_ = kNoBlock;     // its block that factors_ belongs to
 };
 
 }  // namespace HWY_NAMESPACE

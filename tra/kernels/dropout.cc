@@ -41,6 +41,14 @@ void CheckDropout(const DropoutOptions& options, size_t elements) {
   if (!(options.p >= 0.0f && options.p < 1.0f)) {
     throw std::invalid_argument("dropout: p must be in [0, 1), got " + std::to_string(options.p));
   }
+  if (options.offsets != nullptr) {
+    const int32_t tokens = options.offsets[options.sequences];
+    if (tokens > 0 ? elements % static_cast<size_t>(tokens) != 0 : elements != 0) {
+      throw std::invalid_argument("dropout: " + std::to_string(elements) + " elements are not those of " +
+                                  std::to_string(tokens) + " tokens");
+    }
+    return;
+  }
   if (options.sequences == 0 || elements % options.sequences != 0) {
     throw std::invalid_argument("dropout: " + std::to_string(elements) + " elements are not those of " +
                                 std::to_string(options.sequences) + " sequences of the same size");

@@ -32,7 +32,8 @@ HWY_INLINE void RotateRow(const float* HWY_RESTRICT x, const float* HWY_RESTRICT
   });
 }
 
-// Rotates every row. `table` is [positions, 2, width / 2]: for each position its cosines, then its sines.
+// Rotates every row. `table` is [position, 2, width / 2]: for each position its cosines, then its sines. It starts with
+// first_position, or with 0 if every row has its own position.
 void RunRotate(const RopeArgs<float>& args, const float* table, Parallel& parallel) {
   const RopeShape& shape = args.shape;
   const size_t half = shape.width / 2;
@@ -45,7 +46,8 @@ void RunRotate(const RopeArgs<float>& args, const float* table, Parallel& parall
     const size_t first = task % blocks * kPositionsPerTask;
     const size_t last = std::min(first + kPositionsPerTask, shape.positions);
     const auto rotate = [&](size_t head, size_t i) HWY_ATTR {
-      const float* at = table + i * shape.width;
+      const size_t entry = args.row_positions == nullptr ? i : static_cast<size_t>(args.row_positions[i]);
+      const float* at = table + entry * shape.width;
       RotateRow(args.x(batch, head, i), at, at + half, half, args.out(batch, head, i));
     };
     if (token_first) {
@@ -70,15 +72,30 @@ namespace {
 
 HWY_EXPORT(RunRotate);
 
-void FillTable(const RopeArgs<float>& args, float* table, Parallel& parallel) {
+// Returns the number of positions that the table needs.
+size_t TablePositions(const RopeArgs<float>& args) {
+  if (args.row_positions == nullptr) return args.shape.positions;
+  int64_t last = 0;
+  for (size_t i = 0; i < args.shape.positions; ++i) {
+    if (args.row_positions[i] < 0) {
+      throw std::invalid_argument("rope: row " + std::to_string(i) + " has position " +
+                                  std::to_string(args.row_positions[i]) + "; positions must not be negative");
+    }
+    last = std::max(last, args.row_positions[i]);
+  }
+  return static_cast<size_t>(last) + 1;
+}
+
+void FillTable(const RopeArgs<float>& args, size_t positions, float* table, Parallel& parallel) {
   const size_t width = args.shape.width, half = width / 2;
   std::vector<double> frequency(half);
   for (size_t c = 0; c < half; ++c) {
     frequency[c] = std::pow(args.theta, -2.0 * static_cast<double>(c) / static_cast<double>(width));
   }
   const double sign = args.backwards ? -1 : 1;
-  parallel.Run(args.shape.positions, [&](size_t i, size_t /*worker*/) {
-    const double position = static_cast<double>(args.first_position) + static_cast<double>(i);
+  const double first = args.row_positions == nullptr ? static_cast<double>(args.first_position) : 0.0;
+  parallel.Run(positions, [&](size_t i, size_t /*worker*/) {
+    const double position = first + static_cast<double>(i);
     float* at = table + i * width;
     for (size_t c = 0; c < half; ++c) {
       at[c] = static_cast<float>(std::cos(position * frequency[c]));
@@ -95,10 +112,10 @@ void Rotate(const RopeArgs<float>& args, Parallel& parallel) {
                                 std::to_string(args.shape.width));
   }
   if (!(args.theta > 0)) throw std::invalid_argument("rope: theta must be positive, got " + std::to_string(args.theta));
-  const size_t entries = args.shape.positions * args.shape.width;
-  if (args.shape.batch * args.shape.heads * entries == 0) return;
-  const Floats table = AllocateFloats(entries);
-  FillTable(args, table.get(), parallel);
+  if (args.shape.batch * args.shape.heads * args.shape.positions * args.shape.width == 0) return;
+  const size_t positions = TablePositions(args);
+  const Floats table = AllocateFloats(positions * args.shape.width);
+  FillTable(args, positions, table.get(), parallel);
   HWY_DYNAMIC_DISPATCH(RunRotate)(args, table.get(), parallel);
 }
 

@@ -24,6 +24,9 @@ struct RopeArgs {
   Rows<const T> x;
   Rows<T> out;
   int64_t first_position = 0;  // position of row 0 in every batch entry; row i has first_position + i
+  // [positions], not negative: the position of each row, for rows that are not neighbours. first_position is then not
+  // used.
+  const int64_t* row_positions = nullptr;
   double theta = 10000.0;
   bool backwards = false;  // rotates by minus the angle: this is the inverse, and also the gradient
 };

@@ -12,7 +12,9 @@ void RotateReference(const RopeArgs<double>& args) {
       for (size_t i = 0; i < shape.positions; ++i) {
         const double* x = args.x(b, h, i);
         double* out = args.out(b, h, i);
-        const double position = static_cast<double>(args.first_position) + static_cast<double>(i);
+        const double position = args.row_positions != nullptr
+                                    ? static_cast<double>(args.row_positions[i])
+                                    : static_cast<double>(args.first_position) + static_cast<double>(i);
         for (size_t c = 0; c < half; ++c) {
           const double exponent = -2.0 * static_cast<double>(c) / static_cast<double>(shape.width);
           const double angle = (args.backwards ? -1 : 1) * position * std::pow(args.theta, exponent);

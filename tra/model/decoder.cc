@@ -2,10 +2,15 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "tra/model/attention/variants.h"
 #include "tra/model/init.h"
 #include "tra/model/labels.h"
+#include "tra/ops/checks.h"
 #include "tra/ops/dropout.h"
+#include "tra/ops/product.h"
 #include "tra/ops/rms_norm.h"
 #include "tra/ops/swiglu.h"
 
@@ -20,14 +25,29 @@ const ModelConfig& Checked(const ModelConfig& config) {
   return config;
 }
 
-void CheckLengths(const Pass& pass, const at::Tensor& tokens) {
-  const at::Tensor& lengths = pass.lengths;
-  if (!lengths.defined()) return;
-  TORCH_CHECK_VALUE(lengths.scalar_type() == at::kLong && lengths.device().is_cpu() && lengths.dim() == 1 &&
-                        lengths.size(0) == tokens.size(0),
-                    "model: lengths must be int64 [", tokens.size(0), "] on the CPU, got ", lengths.scalar_type(), " ",
-                    lengths.sizes(), " on ", lengths.device());
-  TORCH_CHECK_VALUE(pass.cache == nullptr, "model: with a cache there is no padding; pass no lengths");
+// Returns the lengths of the sequences of a batch of tokens [B,T].
+std::vector<int64_t> Lengths(const at::Tensor& tokens, const at::Tensor& cu_seqlens) {
+  if (!cu_seqlens.defined()) return std::vector<int64_t>(static_cast<size_t>(tokens.size(0)), tokens.size(1));
+  std::vector<int64_t> lengths;
+  const int32_t* offsets = cu_seqlens.data_ptr<int32_t>();
+  for (int64_t i = 1; i < cu_seqlens.size(0); ++i) lengths.push_back(offsets[i] - offsets[i - 1]);
+  return lengths;
+}
+
+// Returns where the rows are: after what is in the cache, or, in a flat batch, from 0 on in every sequence.
+RowPositions FindPositions(const at::Tensor& tokens, const Pass& pass) {
+  const at::Tensor& cu_seqlens = pass.draws.cu_seqlens;
+  if (!cu_seqlens.defined()) return pass.cache == nullptr ? 0 : pass.cache->length;
+  TORCH_CHECK_VALUE(pass.cache == nullptr, "model: a cache has sequences of one length; pass no cu_seqlens");
+  TORCH_CHECK_VALUE(tokens.size(0) == 1, "model: with cu_seqlens, tokens must be [1, tokens], got ", tokens.sizes());
+  CheckOffsets("model", cu_seqlens, tokens.size(1));
+  at::Tensor each = at::empty({tokens.size(1)}, at::kLong);
+  auto* to = each.data_ptr<int64_t>();
+  for (const int64_t length : Lengths(tokens, cu_seqlens)) {
+    std::iota(to, to + length, 0);
+    to += length;
+  }
+  return {0, each};
 }
 
 // Computes Linear(E, 4E), SwiGLU, Linear(2E, E).
@@ -77,32 +97,34 @@ Decoder::Decoder(const ModelConfig& config_in, uint64_t seed, at::Device device)
   head_ = register_parameter("head", init.Normal({config.vocabulary, config.width}, 0.02));
 }
 
-at::Tensor Decoder::Embed(const at::Tensor& tokens, const Pass& pass) {
+at::Tensor Decoder::Embed(const at::Tensor& tokens, const RowPositions& positions, const Pass& pass) {
   at::Tensor x = at::embedding(embedding_, tokens);
-  const int64_t first = pass.cache == nullptr ? 0 : pass.cache->length, length = tokens.size(1);
+  const int64_t first = positions.first, length = tokens.size(1);
   switch (FindVariant(config.attention).positions) {
     case Positions::kNone:
       break;
-    case Positions::kIndex:
-      TORCH_CHECK_VALUE(first + length <= config.max_length, "ape: position ", first + length - 1,
-                        " has no embedding, there are ", config.max_length, "; train with a larger max_length");
-      x = x + positions_.narrow(0, first, length);
+    case Positions::kIndex: {
+      const std::vector<int64_t> lengths = Lengths(tokens, pass.draws.cu_seqlens);
+      const int64_t last = first + (lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end()));
+      TORCH_CHECK_VALUE(last <= config.max_length, "ape: position ", last - 1, " has no embedding, there are ",
+                        config.max_length, "; train with a larger max_length");
+      x = x + (positions.each.defined() ? at::embedding(positions_, positions.each.to(x.device()))
+                                        : positions_.narrow(0, first, length));
       break;
+    }
     case Positions::kLabel: {
       const Draws draws = pass.draws.Of(kLabelSite);
       // The labels of a sequence are spread over its whole length, so with a cache they are drawn for its whole
       // capacity.
       if (pass.cache == nullptr) {
-        const at::Tensor lengths =
-            pass.lengths.defined() ? pass.lengths : at::full({tokens.size(0)}, length, at::kLong);
-        x = x + at::embedding(positions_, DrawLabels(draws, lengths, length, config.max_length).to(x.device()));
+        const at::Tensor labels = DrawLabels(draws, Lengths(tokens, draws.cu_seqlens), config.max_length);
+        x = x + at::embedding(positions_, labels.view(tokens.sizes()).to(x.device()));
         break;
       }
       at::Tensor& labels = pass.cache->labels;
       if (!labels.defined()) {
-        const int64_t capacity = pass.cache->capacity;
-        labels = DrawLabels(draws, at::full({tokens.size(0)}, capacity, at::kLong), capacity, config.max_length)
-                     .to(x.device());
+        const std::vector<int64_t> lengths(static_cast<size_t>(tokens.size(0)), pass.cache->capacity);
+        labels = DrawLabels(draws, lengths, config.max_length).view({tokens.size(0), -1}).to(x.device());
       }
       TORCH_CHECK_VALUE(first + length <= labels.size(1), "cache: it holds ", labels.size(1), " positions, ",
                         first + length, " needed; make it larger");
@@ -119,17 +141,19 @@ at::Tensor Decoder::Hidden(const at::Tensor& tokens, const Pass& pass_in) {
   TORCH_CHECK_VALUE(tokens.device() == embedding_.device(), "model: its weights are on ", embedding_.device(),
                     ", the tokens on ", tokens.device(), "; move them with .to(model.Device())");
   Pass pass = pass_in;
-  if (!pass.draws.sequence_ids.defined()) pass.draws.sequence_ids = at::arange(tokens.size(0));
-  CheckLengths(pass, tokens);
+  const RowPositions positions = FindPositions(tokens, pass);
+  if (!pass.draws.sequence_ids.defined()) {
+    const at::Tensor& cu_seqlens = pass.draws.cu_seqlens;
+    pass.draws.sequence_ids = at::arange(cu_seqlens.defined() ? cu_seqlens.size(0) - 1 : tokens.size(0));
+  }
   TORCH_CHECK(pass.cache == nullptr || !c10::GradMode::is_enabled(),
               "model: a cache is for inference and keeps no gradients: use NoGradGuard");
   TORCH_CHECK(pass.cache == nullptr || !is_training(), "model: a cache is for inference, without dropout: call eval()");
   TORCH_CHECK_VALUE(pass.cache == nullptr || pass.cache->layers.size() == layers_.size(),
                     "model: the cache is of a model with another number of layers than ", layers_.size(),
                     "; use NewCache()");
-  const int64_t first = pass.cache == nullptr ? 0 : pass.cache->length;
   const bool prenorm = config.block == Block::kPrenorm;
-  at::Tensor residual = Embed(tokens, pass);                     // [B,T,E]
+  at::Tensor residual = Embed(tokens, positions, pass);          // [B,T,E]
   at::Tensor x = RmsNorm(residual, layers_[0]->attention_norm);  // [B,T,E], what the next part reads
   if (!prenorm) residual = x;
   // Computes the sum and the norm that follows it in one pass over memory. In the notebook's wiring the stream goes on
@@ -143,7 +167,7 @@ at::Tensor Decoder::Hidden(const at::Tensor& tokens, const Pass& pass_in) {
     Layer& layer = *layers_[i];
     const Draws draws = pass.draws.Of(kFirstLayerSite + i);
     LayerCache* cache = pass.cache == nullptr ? nullptr : &pass.cache->layers[i];
-    add(layer.attention->Forward(x, first, draws.Of(0), cache), layer.mlp_norm);
+    add(layer.attention->Forward(x, positions, draws.Of(0), cache), layer.mlp_norm);
     add(layer.mlp->Forward(x, draws.Of(1)), i + 1 < layers_.size() ? layers_[i + 1]->attention_norm : norm_);
   }
   if (pass.cache != nullptr) pass.cache->length += tokens.size(1);
@@ -151,7 +175,7 @@ at::Tensor Decoder::Hidden(const at::Tensor& tokens, const Pass& pass_in) {
 }
 
 at::Tensor Decoder::Logits(const at::Tensor& tokens, const Pass& pass) {
-  return at::linear(Hidden(tokens, pass), head_);
+  return ApplyLinear(Hidden(tokens, pass), head_);
 }
 
 CrossEntropySum Decoder::Loss(const at::Tensor& tokens, const at::Tensor& targets, const Pass& pass) {

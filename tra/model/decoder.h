@@ -17,10 +17,10 @@ namespace tra {
 // Says what one call of a model draws its randomness from, and what it continues.
 struct Pass {
   // For dropout (in training) and for labels (always, if the variant has them). They include the ids of the batch's
-  // sequences, so that what is drawn for a sequence does not depend on how sequences are batched or distributed.
+  // sequences, so that what is drawn for a sequence does not depend on how sequences are batched or distributed; and,
+  // if tokens are a flat batch, [1, tokens], where in it the sequences start.
   Draws draws;
-  at::Tensor lengths = {};  // int64 [B], without the padding on the right: labels spread over these; undefined: T
-  Cache* cache = nullptr;   // the positions before; works only without gradients
+  Cache* cache = nullptr;  // the positions before; works only without gradients
 };
 
 class Decoder : public torch::nn::Module {
@@ -29,7 +29,8 @@ class Decoder : public torch::nn::Module {
   // not valid.
   Decoder(const ModelConfig& config, uint64_t seed, at::Device device = at::kCPU);
 
-  // tokens int64 [B,T] -> [B,T,E], ready for the head.
+  // tokens int64 [B,T] -> [B,T,E], ready for the head. B sequences of T tokens, or, with pass.draws.cu_seqlens, one
+  // entry in which sequences of any lengths lie one after the other.
   at::Tensor Hidden(const at::Tensor& tokens, const Pass& pass = {});
   // tokens int64 [B,T] -> [B,T,V].
   at::Tensor Logits(const at::Tensor& tokens, const Pass& pass = {});
@@ -48,7 +49,7 @@ class Decoder : public torch::nn::Module {
  private:
   class Layer;
 
-  at::Tensor Embed(const at::Tensor& tokens, const Pass& pass);
+  at::Tensor Embed(const at::Tensor& tokens, const RowPositions& positions, const Pass& pass);
 
   at::Tensor embedding_;  // [V,E]
   at::Tensor positions_;  // [max_length,E], or undefined

@@ -10,6 +10,7 @@
 
 #include "tra/base/philox.h"
 #include "tra/model/evaluation_mode.h"
+#include "tra/ops/product.h"
 
 namespace tra {
 namespace {
@@ -97,7 +98,7 @@ at::Tensor Generate(Decoder& model, const at::Tensor& prompt, const GenerateOpti
     pass.draws = draws;
     pass.cache = &cache;
     const at::Tensor hidden = model.Hidden(next.to(model.Device()), pass).select(1, next.size(1) - 1);  // [B,E]
-    const at::Tensor logits = at::linear(hidden, model.Head()).to(at::kCPU, at::kFloat).contiguous();   // [B,V]
+    const at::Tensor logits = ApplyLinear(hidden, model.Head()).to(at::kCPU, at::kFloat).contiguous();  // [B,V]
     next = at::empty({batch, 1}, at::kLong);
     bool all_ended = true;
     for (int64_t row = 0; row < batch; ++row) {

@@ -2,24 +2,22 @@
 
 #include <ATen/ATen.h>
 
+#include <numeric>
+
 #include "tra/base/philox.h"
 #include "tra/ops/saved_draws.h"
 
 namespace tra {
 
-at::Tensor DrawLabels(const Draws& draws, const at::Tensor& lengths, int64_t columns, int64_t range) {
-  const int64_t rows = lengths.size(0);
-  const int64_t* sequence_ids = SequenceIds("label", draws, rows);
-  at::Tensor labels = at::zeros({rows, columns}, at::kLong);
-  const auto length_of = lengths.accessor<int64_t, 1>();
-  for (int64_t row = 0; row < rows; ++row) {
-    const int64_t length = length_of[row];
-    TORCH_CHECK_VALUE(length >= 0 && length <= columns, "label: a sequence of length ", length, " in ", columns,
-                      " columns");
+at::Tensor DrawLabels(const Draws& draws, const std::vector<int64_t>& lengths, int64_t range) {
+  const int64_t* sequence_ids = SequenceIds("label", draws, static_cast<int64_t>(lengths.size()));
+  at::Tensor labels = at::empty({std::accumulate(lengths.begin(), lengths.end(), int64_t{0})}, at::kLong);
+  auto* to = labels.data_ptr<int64_t>();
+  for (size_t sequence = 0; sequence < lengths.size(); ++sequence) {
+    const int64_t length = lengths[sequence];
     TORCH_CHECK_VALUE(length <= range, "label: ", length, " positions need as many labels, but there are ", range,
                       "; set max_length to at least ", length);
-    const uint64_t seed = SequenceSeed(draws.seed, sequence_ids, static_cast<size_t>(row));
-    int64_t* to = labels.data_ptr<int64_t>() + row * columns;
+    const uint64_t seed = SequenceSeed(draws.seed, sequence_ids, sequence);
     std::array<uint32_t, 4> words{};
     int64_t wanted = length;
     // Takes each candidate with the probability that a random subset of the remaining range contains it.

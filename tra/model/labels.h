@@ -6,15 +6,16 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "tra/ops/draws.h"
 
 namespace tra {
 
-// Draws labels for lengths int64 [B], each at most `columns`, and returns int64 [B,columns]. Each row is a sorted
-// subset of 0..range-1 with as many members as its length, every subset equally likely, followed by zeros. A row is a
-// function of its length, the range, the seed and the id of its sequence; without ids they are 0, 1, 2, ...
-at::Tensor DrawLabels(const Draws& draws, const at::Tensor& lengths, int64_t columns, int64_t range);
+// Draws labels for sequences of these lengths, and returns them one after the other, int64 [sum of lengths]. Those of a
+// sequence are a sorted subset of 0..range-1 with as many members as its length, every subset equally likely: a
+// function of its length, the range, the seed and its id; without ids they are 0, 1, 2, ...
+at::Tensor DrawLabels(const Draws& draws, const std::vector<int64_t>& lengths, int64_t range);
 
 }  // namespace tra
 

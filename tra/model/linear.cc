@@ -1,8 +1,8 @@
 #include "tra/model/linear.h"
 
-#include <ATen/ATen.h>
-
 #include <cmath>
+
+#include "tra/ops/product.h"
 
 namespace tra {
 
@@ -12,8 +12,6 @@ Linear::Linear(int64_t in, int64_t out, bool with_bias, Init& init) {
   if (with_bias) bias = register_parameter("bias", init.Uniform({out}, bound));
 }
 
-at::Tensor Linear::operator()(const at::Tensor& x) const {
-  return bias.defined() ? at::linear(x, weight, bias) : at::linear(x, weight);
-}
+at::Tensor Linear::operator()(const at::Tensor& x) const { return ApplyLinear(x, weight, bias); }
 
 }  // namespace tra

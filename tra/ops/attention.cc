@@ -6,6 +6,8 @@
 #include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <algorithm>
+
 #include "tra/ops/aten_parallel.h"
 #include "tra/ops/checks.h"
 #include "tra/ops/layout.h"
@@ -30,22 +32,41 @@ Rows<T> InputView(const at::Tensor& x) {
   return {x.data_ptr<float>(), x.stride(0), x.stride(1), x.stride(2)};
 }
 
-ForwardArgs<float> MakeArguments(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                 const at::Tensor& rule_input, const at::Tensor& out, const AttentionOptions& options) {
-  ForwardArgs<float> args;
+// Sets the shape and views the inputs, in the arguments of a forward or a backward.
+template <class Args>
+void SetInputs(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& rule_input,
+               const AttentionOptions& options, Args& args) {
   args.shape = ShapeOf(q, k, v, rule_input, options.rule);
   args.q = View(q);
   args.k = View(k);
   args.v = View(v);
   if (TakesInput(options.rule)) args.rule_input = InputView<const float>(rule_input);
-  args.out = MutableView(out);
-  return args;
+}
+
+// Makes the sequences at these offsets, if they are defined, of the one batch entry of `shape`, and of the rows.
+template <class... Views>
+void CutIntoSequences(const at::Tensor& cu_seqlens, AttentionShape& shape, Views&... rows) {
+  if (!cu_seqlens.defined()) return;
+  const int32_t* offsets = cu_seqlens.data_ptr<int32_t>();
+  shape.offsets = offsets;
+  shape.batch = static_cast<size_t>(cu_seqlens.size(0) - 1);
+  int32_t longest = 0;
+  for (size_t b = 0; b < shape.batch; ++b) longest = std::max(longest, offsets[b + 1] - offsets[b]);
+  shape.queries = shape.keys = static_cast<size_t>(longest);
+  ((rows.offsets = offsets), ...);
+}
+
+// A table by distance belongs to all sequences of a batch.
+template <typename T>
+void CutInput(const at::Tensor& cu_seqlens, ScoreRule rule, Rows<T>& rows) {
+  if (cu_seqlens.defined() && rule != ScoreRule::kDistance) rows.offsets = cu_seqlens.data_ptr<int32_t>();
 }
 
 // Returns options that draw as `draws` says, which must outlive them.
 AttentionOptions WithDraws(AttentionOptions options, const Draws& draws, const at::Tensor& q) {
   options.seed = draws.seed;
-  options.sequence_ids = SequenceIds("attention", draws, q.size(0));
+  options.sequence_ids =
+      SequenceIds("attention", draws, draws.cu_seqlens.defined() ? draws.cu_seqlens.size(0) - 1 : q.size(0));
   return options;
 }
 
@@ -56,18 +77,24 @@ struct Saved {
 // Holds what the backward needs besides tensors, as a whole so that no option can be forgotten.
 struct SavedOptions : torch::CustomClassHolder {
   SavedOptions(const AttentionOptions& options_in, const Draws& draws_in, const at::Tensor& q)
-      : draws(draws_in.seed, draws_in.sequence_ids.defined() ? draws_in.sequence_ids.clone() : at::Tensor()),
+      : draws(draws_in.seed, Copy(draws_in.sequence_ids), Copy(draws_in.cu_seqlens)),
         options(WithDraws(options_in, draws, q)) {}
 
-  Draws draws;  // its ids are a copy, because a caller may reuse the tensor
+  static at::Tensor Copy(const at::Tensor& x) { return x.defined() ? x.clone() : x; }
+
+  Draws draws;  // its ids and offsets are copies, because a caller may reuse the tensors
   AttentionOptions options;
 };
 
 Saved RunForward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& rule_input,
-                 const AttentionOptions& options, bool for_backward) {
+                 const AttentionOptions& options, const at::Tensor& cu_seqlens, bool for_backward) {
   Saved saved;
   saved.out = EmptyLike(q, q.size(2), v.size(3));
-  ForwardArgs<float> args = MakeArguments(q, k, v, rule_input, saved.out, options);
+  ForwardArgs<float> args;
+  SetInputs(q, k, v, rule_input, options, args);
+  args.out = MutableView(saved.out);
+  CutIntoSequences(cu_seqlens, args.shape, args.q, args.k, args.v, args.out);
+  CutInput(cu_seqlens, options.rule, args.rule_input);
   if (for_backward) {
     saved.log2_sum = at::empty({q.size(0), q.size(1), q.size(2)}, q.options());
     saved.first_key = at::empty({q.size(0), q.size(1), q.size(2)}, q.options().dtype(at::kInt));
@@ -86,7 +113,7 @@ class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
     const at::AutoDispatchBelowADInplaceOrView below_autograd;
     const at::Tensor q = WithAdjacentChannels(q_in), k = WithAdjacentChannels(k_in), v = WithAdjacentChannels(v_in);
     const at::Tensor rule_input = WithInputChannels(input_in);
-    const Saved saved = RunForward(q, k, v, rule_input, options, true);
+    const Saved saved = RunForward(q, k, v, rule_input, options, draws.cu_seqlens, true);
     context->save_for_backward({q, k, v, rule_input, saved.out, saved.log2_sum, saved.first_key});
     context->saved_data["options"] = c10::IValue::make_capsule(c10::make_intrusive<SavedOptions>(options, draws, q));
     return saved.out;
@@ -98,17 +125,16 @@ class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
     const variable_list saved = context->get_saved_variables();
     const at::Tensor &q = saved[0], &k = saved[1], &v = saved[2], &rule_input = saved[3];
     const auto held = context->saved_data["options"].toCapsule();
-    const AttentionOptions& options = static_cast<const SavedOptions&>(*held).options;
+    const auto& held_options = static_cast<const SavedOptions&>(*held);
+    const AttentionOptions& options = held_options.options;
+    const at::Tensor& cu_seqlens = held_options.draws.cu_seqlens;
 
     const at::Tensor d_out = WithAdjacentChannels(grads[0]);
     const at::Tensor d_q = EmptyLike(q, q.size(2), q.size(3));
     const at::Tensor d_k = EmptyLike(k, k.size(2), k.size(3));
     const at::Tensor d_v = EmptyLike(v, v.size(2), v.size(3));
     BackwardArgs<float> args;
-    args.shape = ShapeOf(q, k, v, rule_input, options.rule);
-    args.q = View(q);
-    args.k = View(k);
-    args.v = View(v);
+    SetInputs(q, k, v, rule_input, options, args);
     args.out = View(saved[4]);
     args.d_out = View(d_out);
     args.log2_sum = saved[5].data_ptr<float>();
@@ -119,9 +145,12 @@ class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
     at::Tensor d_input;
     if (TakesInput(options.rule)) {
       d_input = at::empty(rule_input.sizes(), rule_input.options());
-      args.rule_input = InputView<const float>(rule_input);
       args.d_rule_input = InputView<float>(d_input);
     }
+    CutIntoSequences(cu_seqlens, args.shape, args.q, args.k, args.v, args.out, args.d_out, args.d_q, args.d_k,
+                     args.d_v);
+    CutInput(cu_seqlens, options.rule, args.rule_input);
+    CutInput(cu_seqlens, options.rule, args.d_rule_input);
     AtenParallel parallel;
     AttentionBackward(args, options, parallel);
     return {d_q, d_k, d_v, d_input, Variable(), Variable()};
@@ -131,10 +160,10 @@ class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
 }  // namespace
 
 at::Tensor Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& rule_input,
-                     const AttentionOptions& options_in, const at::Tensor& sequence_ids) {
-  if (!OnKernels(q)) return AttentionComposed(q, k, v, rule_input, options_in, sequence_ids);
-  CheckAttention("attention", q, k, v, rule_input, options_in);
-  const Draws draws(options_in.seed, sequence_ids);
+                     const AttentionOptions& options_in, const at::Tensor& sequence_ids, const at::Tensor& cu_seqlens) {
+  if (!OnKernels(q)) return AttentionComposed(q, k, v, rule_input, options_in, sequence_ids, cu_seqlens);
+  CheckAttention("attention", q, k, v, rule_input, options_in, cu_seqlens);
+  const Draws draws(options_in.seed, sequence_ids, cu_seqlens);
   const AttentionOptions options = WithDraws(options_in, draws, q);
   const bool needs_grad = c10::GradMode::is_enabled() && (q.requires_grad() || k.requires_grad() || v.requires_grad() ||
                                                           (rule_input.defined() && rule_input.requires_grad()));
@@ -144,8 +173,23 @@ at::Tensor Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
                                     draws);
   }
   return RunForward(WithAdjacentChannels(q), WithAdjacentChannels(k), WithAdjacentChannels(v),
-                    WithInputChannels(rule_input), options, false)
+                    WithInputChannels(rule_input), options, cu_seqlens, false)
       .out;
+}
+
+at::Tensor AttentionVarlen(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& rule_input,
+                           const at::Tensor& cu_seqlens, const AttentionOptions& options,
+                           const at::Tensor& sequence_ids) {
+  TORCH_CHECK_VALUE(q.dim() == 3 && k.dim() == 3 && v.dim() == 3,
+                    "attention_varlen: q, k and v must be [token, head, channel]; got q ", q.sizes(), ", k ", k.sizes(),
+                    ", v ", v.sizes());
+  // [token, head, ...] -> [1, head, token, ...]
+  const auto as_batch = [](const at::Tensor& x) { return x.transpose(0, 1).unsqueeze(0); };
+  const bool by_token = rule_input.defined() && rule_input.dim() >= 2 && options.rule != ScoreRule::kDistance;
+  return Attention(as_batch(q), as_batch(k), as_batch(v), by_token ? as_batch(rule_input) : rule_input, options,
+                   sequence_ids, cu_seqlens)
+      .squeeze(0)
+      .transpose(0, 1);
 }
 
 at::Tensor AttentionDecodeStep(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
@@ -155,9 +199,12 @@ at::Tensor AttentionDecodeStep(const at::Tensor& q, const at::Tensor& k, const a
   CheckAttention("attention_decode", q, k, v, rule_input, options);
   const at::Tensor q_rows = WithAdjacentChannels(q), k_rows = WithAdjacentChannels(k), v_rows = WithAdjacentChannels(v);
   at::Tensor out = EmptyLike(q_rows, q.size(2), v.size(3));
+  ForwardArgs<float> args;
+  const at::Tensor input_rows = WithInputChannels(rule_input);
+  SetInputs(q_rows, k_rows, v_rows, input_rows, options, args);
+  args.out = MutableView(out);
   AtenParallel parallel;
-  AttentionDecode(MakeArguments(q_rows, k_rows, v_rows, WithInputChannels(rule_input), out, options), options,
-                  parallel);
+  AttentionDecode(args, options, parallel);
   return out;
 }
 

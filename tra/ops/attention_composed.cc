@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "tra/kernels/dropout_draws.h"
 #include "tra/kernels/log2.h"
@@ -69,6 +70,26 @@ at::Tensor Mix(const at::Tensor& weights, const at::Tensor& v) {
   return at::matmul(weights, v.masked_fill(spoiled, 0.0)).masked_fill(reached, std::nan(""));
 }
 
+// Computes a flat batch one sequence after the other.
+at::Tensor EachSequenceAlone(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                             const at::Tensor& rule_input, const AttentionOptions& options,
+                             const at::Tensor& sequence_ids, const at::Tensor& cu_seqlens) {
+  const int64_t sequences = cu_seqlens.size(0) - 1;
+  const int32_t* offsets = cu_seqlens.data_ptr<int32_t>();
+  SequenceIds("attention_composed", {options.seed, sequence_ids}, sequences);  // refuses ids that do not fit
+  std::vector<at::Tensor> parts = {at::empty({1, q.size(1), 0, v.size(3)}, v.options())};
+  for (int64_t b = 0; b < sequences; ++b) {
+    const int64_t start = offsets[b], length = offsets[b + 1] - offsets[b];
+    if (length == 0) continue;
+    const auto part = [&](const at::Tensor& x) { return x.narrow(2, start, length); };
+    const bool by_token = rule_input.defined() && rule_input.dim() > 2;
+    const at::Tensor id = sequence_ids.defined() ? sequence_ids.narrow(0, b, 1) : at::full({1}, b, at::kLong);
+    parts.push_back(
+        AttentionComposed(part(q), part(k), part(v), by_token ? part(rule_input) : rule_input, options, id));
+  }
+  return at::cat(parts, 2);
+}
+
 }  // namespace
 
 at::Tensor DropoutMask(int64_t batch, int64_t heads, int64_t queries, int64_t keys, double p, const Draws& draws) {
@@ -98,8 +119,9 @@ at::Tensor DropoutMask(int64_t batch, int64_t heads, int64_t queries, int64_t ke
 
 at::Tensor AttentionComposed(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                              const at::Tensor& rule_input, const AttentionOptions& options,
-                             const at::Tensor& sequence_ids) {
-  CheckAttention("attention_composed", q, k, v, rule_input, options);
+                             const at::Tensor& sequence_ids, const at::Tensor& cu_seqlens) {
+  CheckAttention("attention_composed", q, k, v, rule_input, options, cu_seqlens);
+  if (cu_seqlens.defined()) return EachSequenceAlone(q, k, v, rule_input, options, sequence_ids, cu_seqlens);
   // Autocast would lower the products to half precision and move scores across the threshold.
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
   // Half precision cannot count past 256 (bfloat16) or 2048, so its inputs are widened; the output has the type of the

@@ -57,8 +57,25 @@ bool InputFits(const RuleInfo& rule, const at::Tensor& input, const at::Tensor& 
 
 }  // namespace
 
+void CheckOffsets(const char* name, const at::Tensor& cu_seqlens, int64_t tokens) {
+  TORCH_CHECK_VALUE(cu_seqlens.scalar_type() == at::kInt && cu_seqlens.dim() == 1 && cu_seqlens.size(0) >= 1 &&
+                        cu_seqlens.device().is_cpu() && cu_seqlens.is_contiguous(),
+                    name, ": cu_seqlens must be contiguous int32 [sequences + 1] on the CPU, got ",
+                    cu_seqlens.scalar_type(), " ", cu_seqlens.sizes(), " on ", cu_seqlens.device(), " with strides ",
+                    cu_seqlens.strides());
+  const int32_t* offsets = cu_seqlens.data_ptr<int32_t>();
+  const int64_t last = cu_seqlens.size(0) - 1;
+  TORCH_CHECK_VALUE(offsets[0] == 0, name, ": cu_seqlens must start with 0, got ", offsets[0]);
+  for (int64_t i = 1; i <= last; ++i) {
+    TORCH_CHECK_VALUE(offsets[i] >= offsets[i - 1], name, ": cu_seqlens must not decrease, but has ", offsets[i - 1],
+                      " at ", i - 1, " and ", offsets[i], " at ", i);
+  }
+  TORCH_CHECK_VALUE(offsets[last] == tokens, name, ": cu_seqlens must end with the number of tokens, ", tokens,
+                    ", got ", offsets[last]);
+}
+
 void CheckAttention(const char* name, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                    const at::Tensor& rule_input, const AttentionOptions& options) {
+                    const at::Tensor& rule_input, const AttentionOptions& options, const at::Tensor& cu_seqlens) {
   TORCH_CHECK_VALUE(options.sequence_ids == nullptr, name,
                     ": options.sequence_ids is for the kernels; pass the sequences' ids as a tensor");
   const RuleInfo& rule = InfoOf(options.rule);
@@ -79,6 +96,11 @@ void CheckAttention(const char* name, const at::Tensor& q, const at::Tensor& k, 
   TORCH_CHECK_VALUE(q.size(2) <= k.size(2), name,
                     ": there are more queries than keys; the queries are the last positions",
                     " of the keys, so pass the keys of all of them", shapes());
+  if (cu_seqlens.defined()) {
+    TORCH_CHECK_VALUE(q.size(0) == 1 && q.size(2) == k.size(2), name,
+                      ": with cu_seqlens there must be one batch entry, and as many queries as keys", shapes());
+    CheckOffsets(name, cu_seqlens, q.size(2));
+  }
   TORCH_CHECK_VALUE(InputFits(rule, rule_input, q, k), name, ": ", rule.input, " must be ", rule.input_layout,
                     shapes());
   for (const at::Tensor& other : {k, v, has_input ? rule_input : q}) {

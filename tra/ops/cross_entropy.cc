@@ -14,6 +14,7 @@
 #include "tra/ops/aten_parallel.h"
 #include "tra/ops/cross_entropy_check.h"
 #include "tra/ops/cross_entropy_composed.h"
+#include "tra/ops/product.h"
 
 namespace tra {
 namespace {
@@ -102,7 +103,7 @@ Losses RunChunks(const at::Tensor& hidden, const at::Tensor& weight, const Super
     const int64_t n = std::min(chunk_rows, count - begin);
     const at::Tensor chunk = rows.narrow(0, begin, n);
     at::Tensor logits = buffer.narrow(0, 0, n);
-    at::mm_out(logits, chunk, weight.t());
+    Multiply(logits, chunk, weight.t());
     CrossEntropyArgs<float> args;
     args.rows = static_cast<size_t>(n);
     args.classes = static_cast<size_t>(vocabulary);
@@ -113,10 +114,8 @@ Losses RunChunks(const at::Tensor& hidden, const at::Tensor& weight, const Super
     if (wanted.d_hidden || wanted.d_weight) args.gradient = logits.data_ptr<float>();
     CrossEntropy(args, parallel);
     // forward: logits = rows weight^T   so: d_weight = d_logits^T rows, d_rows = d_logits weight
-    if (wanted.d_weight && begin == 0) at::mm_out(result.d_weight, logits.t(), chunk);
-    if (wanted.d_weight && begin > 0) result.d_weight.addmm_(logits.t(), chunk);
-    at::Tensor d_chunk = d_rows.narrow(0, begin, n);
-    if (wanted.d_hidden) at::mm_out(d_chunk, logits, weight);
+    if (wanted.d_weight) Multiply(result.d_weight, logits.t(), chunk, begin == 0 ? Into::kSet : Into::kAdd);
+    if (wanted.d_hidden) Multiply(d_rows.narrow(0, begin, n), logits, weight);
   }
   if (wanted.d_hidden) {
     result.d_hidden =

@@ -5,6 +5,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "tra/ops/aten_parallel.h"
+#include "tra/ops/checks.h"
 #include "tra/ops/layout.h"
 #include "tra/ops/saved_draws.h"
 
@@ -46,7 +47,14 @@ class DropoutFunction : public torch::autograd::Function<DropoutFunction> {
 DropoutOptions CheckedDropout(const char* name, double p, const Draws& draws, const at::Tensor& x) {
   DropoutOptions options{static_cast<float>(p), draws.seed};
   TORCH_CHECK_VALUE(p >= 0 && options.p < 1.0f, name, ": the dropout probability must be in [0, 1), got ", p);
-  if (draws.sequence_ids.defined()) {
+  if (draws.cu_seqlens.defined()) {
+    TORCH_CHECK_VALUE(x.dim() >= 2 && x.size(0) == 1, name, ": with cu_seqlens, x must be [1, tokens, ...], got ",
+                      x.sizes());
+    CheckOffsets(name, draws.cu_seqlens, x.size(1));
+    options.sequences = static_cast<size_t>(draws.cu_seqlens.size(0) - 1);
+    options.sequence_ids = SequenceIds(name, draws, draws.cu_seqlens.size(0) - 1);
+    options.offsets = draws.cu_seqlens.data_ptr<int32_t>();
+  } else if (draws.sequence_ids.defined()) {
     TORCH_CHECK_VALUE(x.dim() >= 1, name, ": ids of sequences need a batch of them, got a scalar");
     options.sequence_ids = SequenceIds(name, draws, x.size(0));
     if (x.size(0) > 0) options.sequences = static_cast<size_t>(x.size(0));

@@ -11,14 +11,15 @@ namespace tra {
 
 // Returns x, of any shape, with elements dropped at probability p in [0, 1) and the others multiplied by 1 / (1 - p).
 // Which ones are dropped is a function of the seed and of their index in x laid out contiguously. With ids of
-// sequences, x is [B, ...], and it is a function of the seed, the id and their index in the sequence.
+// sequences, x is [B, ...], or [1, tokens, ...] of a flat batch, and it is a function of the seed, the id and their
+// index in the sequence.
 at::Tensor Dropout(const at::Tensor& x, double p, const Draws& draws);
 
 // Returns what Dropout multiplies x by: 0 or 1 / (1 - p).
 at::Tensor DropoutFactorsLike(const at::Tensor& x, const DropoutOptions& options);
 
-// Returns the options of the kernel for x; refuses p outside of [0, 1) and ids that do not fit. The ids must outlive
-// the options.
+// Returns the options of the kernel for x; refuses p outside of [0, 1), and ids and offsets that do not fit. These must
+// outlive the options.
 DropoutOptions CheckedDropout(const char* name, double p, const Draws& draws, const at::Tensor& x);
 
 }  // namespace tra

@@ -39,6 +39,15 @@ at::Tensor TraComposedOp(const at::Tensor& q, const at::Tensor& k, const at::Ten
   return AttentionComposed(q, k, v, log_gate, TraOptions(qk_norm, dropout_p, dropout_on, seed, stop_eps));
 }
 
+using OptionalTensor = c10::optional<at::Tensor>;
+
+at::Tensor TraVarlenOp(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& log_gate,
+                       const at::Tensor& cu_seqlens, bool qk_norm, double dropout_p, const std::string& dropout_on,
+                       int64_t seed, double stop_eps, const OptionalTensor& sequence_ids) {
+  return AttentionVarlen(q, k, v, log_gate, cu_seqlens, TraOptions(qk_norm, dropout_p, dropout_on, seed, stop_eps),
+                         sequence_ids.value_or(at::Tensor()));
+}
+
 std::vector<std::string> DropoutModesOp() {
   std::vector<std::string> names;
   for (const DropoutMode& mode : kDropoutModes) names.emplace_back(mode.name);
@@ -60,11 +69,18 @@ at::Tensor SoftmaxComposedOp(const at::Tensor& q, const at::Tensor& k, const at:
   return AttentionComposed(q, k, v, at::Tensor(), BaselineOptions(ScoreRule::kSoftmax, qk_norm, dropout_p, seed));
 }
 
+at::Tensor SoftmaxVarlenOp(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& cu_seqlens,
+                           bool qk_norm, double dropout_p, int64_t seed, const OptionalTensor& sequence_ids) {
+  return AttentionVarlen(q, k, v, at::Tensor(), cu_seqlens,
+                         BaselineOptions(ScoreRule::kSoftmax, qk_norm, dropout_p, seed),
+                         sequence_ids.value_or(at::Tensor()));
+}
+
 at::Tensor SoftmaxDecodeOp(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, bool qk_norm) {
   return AttentionDecodeStep(q, k, v, at::Tensor(), BaselineOptions(ScoreRule::kSoftmax, qk_norm, 0.0, 0));
 }
 
-// Defines name, name_composed and name_decode for a rule that has an input.
+// Defines name, name_varlen, name_composed and name_decode for a rule that has an input.
 template <ScoreRule kRule>
 void DefineRule(torch::Library& library, const std::string& name, const std::string& rule_input) {
   const std::string inputs = "(Tensor q, Tensor k, Tensor v, Tensor " + rule_input + ", *, bool qk_norm=False";
@@ -73,6 +89,17 @@ void DefineRule(torch::Library& library, const std::string& name, const std::str
                                          const at::Tensor& rule_input, bool qk_norm, double dropout_p, int64_t seed) {
     return Attention(q, k, v, rule_input, BaselineOptions(kRule, qk_norm, dropout_p, seed));
   });
+  library.def((name + "_varlen(Tensor q, Tensor k, Tensor v, Tensor " + rule_input +
+               ", Tensor cu_seqlens, *, bool qk_norm=False, float dropout_p=0.0, int seed=0, "
+               "Tensor? sequence_ids=None) -> Tensor")
+                  .c_str(),
+              [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& rule_input,
+                 const at::Tensor& cu_seqlens, bool qk_norm, double dropout_p, int64_t seed,
+                 const OptionalTensor& sequence_ids) {
+                return AttentionVarlen(q, k, v, rule_input, cu_seqlens,
+                                       BaselineOptions(kRule, qk_norm, dropout_p, seed),
+                                       sequence_ids.value_or(at::Tensor()));
+              });
   library.def((name + "_composed" + drops).c_str(),
               [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& rule_input,
                  bool qk_norm, double dropout_p, int64_t seed) {
@@ -93,6 +120,8 @@ at::Tensor SwiGluOp(const at::Tensor& x, double dropout_p, int64_t seed) {
   return SwiGlu(x, dropout_p, static_cast<uint64_t>(seed));
 }
 
+at::Tensor RopeOp(const at::Tensor& x, int64_t first_position, double theta) { return Rope(x, first_position, theta); }
+
 at::Tensor DropoutOp(const at::Tensor& x, double p, int64_t seed) { return Dropout(x, p, static_cast<uint64_t>(seed)); }
 
 std::tuple<at::Tensor, int64_t, int64_t> LinearCrossEntropyOp(const at::Tensor& hidden, const at::Tensor& weight,
@@ -109,6 +138,11 @@ TORCH_LIBRARY(tra, library) {
       "str dropout_on=\"logits\", int seed=0, float stop_eps=1.4901161193847656e-08) -> Tensor",
       &TraOp);
   library.def(
+      "attention_varlen(Tensor q, Tensor k, Tensor v, Tensor log_gate, Tensor cu_seqlens, *, bool qk_norm=True, "
+      "float dropout_p=0.0, str dropout_on=\"logits\", int seed=0, float stop_eps=1.4901161193847656e-08, "
+      "Tensor? sequence_ids=None) -> Tensor",
+      &TraVarlenOp);
+  library.def(
       "attention_composed(Tensor q, Tensor k, Tensor v, Tensor log_gate, *, bool qk_norm=True, float dropout_p=0.0, "
       "str dropout_on=\"logits\", int seed=0, float stop_eps=1.4901161193847656e-08) -> Tensor",
       &TraComposedOp);
@@ -120,6 +154,10 @@ TORCH_LIBRARY(tra, library) {
       "softmax_attention(Tensor q, Tensor k, Tensor v, *, bool qk_norm=False, float dropout_p=0.0, int seed=0) -> "
       "Tensor",
       &SoftmaxOp);
+  library.def(
+      "softmax_attention_varlen(Tensor q, Tensor k, Tensor v, Tensor cu_seqlens, *, bool qk_norm=False, "
+      "float dropout_p=0.0, int seed=0, Tensor? sequence_ids=None) -> Tensor",
+      &SoftmaxVarlenOp);
   library.def(
       "softmax_attention_composed(Tensor q, Tensor k, Tensor v, *, bool qk_norm=False, float dropout_p=0.0, "
       "int seed=0) -> Tensor",
@@ -135,7 +173,7 @@ TORCH_LIBRARY(tra, library) {
   library.def("add_rms_norm(Tensor x, Tensor y, Tensor gain, *, float eps=1e-06) -> (Tensor, Tensor)", &AddRmsNorm);
   library.def("swiglu(Tensor x, *, float dropout_p=0.0, int seed=0) -> Tensor", &SwiGluOp);
   library.def("dropout(Tensor x, *, float p, int seed) -> Tensor", &DropoutOp);
-  library.def("rope(Tensor x, *, int first_position=0, float theta=10000.0) -> Tensor", &Rope);
+  library.def("rope(Tensor x, *, int first_position=0, float theta=10000.0) -> Tensor", &RopeOp);
   library.def(
       "linear_cross_entropy(Tensor hidden, Tensor weight, Tensor targets) -> (Tensor loss, int supervised, int "
       "correct)",

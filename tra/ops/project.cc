@@ -5,6 +5,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "tra/ops/layout.h"
+#include "tra/ops/product.h"
 
 namespace tra {
 namespace {
@@ -21,8 +22,7 @@ std::vector<at::Tensor> ProjectTogether(const at::Tensor& x, const variable_list
   const at::Tensor weight = at::cat(weights);          // [sum n,E]
   const at::Tensor rows = x.reshape({-1, x.size(2)});  // [B * T,E]
   const at::Tensor all = at::empty({rows.size(0), weight.size(0)}, x.options());
-  at::Tensor to = all;
-  at::mm_out(to, rows, weight.t());
+  Multiply(all, rows, weight.t());
   std::vector<at::Tensor> parts;
   int64_t first = 0;
   for (size_t i = 0; i < weights.size(); ++i) {
@@ -64,12 +64,11 @@ class ProjectFunction : public torch::autograd::Function<ProjectFunction> {
       if (!grads[i].defined()) continue;
       const at::Tensor d_y = grads[i].reshape({-1, weight.size(0)});
       // forward: y = x w^T + b   so: dx += dy w, dw = dy^T x, db = the sum of dy
-      if (!d_x.defined()) {
-        d_x = at::mm(d_y, weight);
-      } else {
-        d_x.addmm_(d_y, weight);
-      }
-      out[1 + i] = at::mm(d_y.t(), rows);
+      const Into into = d_x.defined() ? Into::kAdd : Into::kSet;
+      if (!d_x.defined()) d_x = at::empty(rows.sizes(), rows.options());
+      Multiply(d_x, d_y, weight, into);
+      out[1 + i] = at::empty(weight.sizes(), weight.options());
+      Multiply(out[1 + i], d_y.t(), rows);
       if (bias.numel() > 0) out[1 + n + i] = d_y.sum(0);
     }
     if (d_x.defined()) out[0] = d_x.view(x.sizes());
@@ -92,7 +91,7 @@ std::vector<at::Tensor> Project(const at::Tensor& x, const std::vector<at::Tenso
   if (!OnKernels(x) || x.size(0) * x.size(1) < kManyRows) {
     std::vector<at::Tensor> parts;
     for (size_t i = 0; i < weights.size(); ++i) {
-      parts.push_back(biases[i].defined() ? at::linear(x, weights[i], biases[i]) : at::linear(x, weights[i]));
+      parts.push_back(ApplyLinear(x, weights[i], biases[i]));
     }
     return parts;
   }

@@ -7,7 +7,7 @@
 
 namespace tra {
 
-Draws Draws::Of(uint64_t which) const { return {SeedOf(seed, which), sequence_ids}; }
+Draws Draws::Of(uint64_t which) const { return {SeedOf(seed, which), sequence_ids, cu_seqlens}; }
 
 const int64_t* SequenceIds(const char* name, const Draws& draws, int64_t batch) {
   const at::Tensor& sequence_ids = draws.sequence_ids;
@@ -23,12 +23,14 @@ const int64_t* SequenceIds(const char* name, const Draws& draws, int64_t batch) 
 void SaveDraws(torch::autograd::AutogradContext& context, const Draws& draws) {
   context.saved_data["seed"] = static_cast<int64_t>(draws.seed);
   if (draws.sequence_ids.defined()) context.saved_data["sequence_ids"] = draws.sequence_ids.clone();
+  if (draws.cu_seqlens.defined()) context.saved_data["cu_seqlens"] = draws.cu_seqlens.clone();
 }
 
 Draws SavedDraws(torch::autograd::AutogradContext& context) {
   auto& data = context.saved_data;
   Draws draws(static_cast<uint64_t>(data["seed"].toInt()));
   if (data.find("sequence_ids") != data.end()) draws.sequence_ids = data["sequence_ids"].toTensor();
+  if (data.find("cu_seqlens") != data.end()) draws.cu_seqlens = data["cu_seqlens"].toTensor();
   return draws;
 }
 

@@ -14,8 +14,8 @@ namespace tra {
 // fit.
 const int64_t* SequenceIds(const char* name, const Draws& draws, int64_t batch);
 
-// Carry draws from the forward of an autograd function to its backward. The ids are copied, because a caller may reuse
-// the tensor.
+// Carry draws from the forward of an autograd function to its backward. Ids and offsets are copied, because a caller
+// may reuse the tensors.
 void SaveDraws(torch::autograd::AutogradContext& context, const Draws& draws);
 Draws SavedDraws(torch::autograd::AutogradContext& context);
 

@@ -1,7 +1,7 @@
-// Gives a part of a batch as tensors. This is the only file of this folder that needs LibTorch; it is for programs that
-// link LibTorch anyway.
-#ifndef TRA_TASKS_PART_TENSORS_H_
-#define TRA_TASKS_PART_TENSORS_H_
+// Gives a flat batch as tensors. This is the only file of this folder that needs LibTorch; it is for programs that link
+// LibTorch anyway.
+#ifndef TRA_TASKS_BATCH_TENSORS_H_
+#define TRA_TASKS_BATCH_TENSORS_H_
 
 #include <ATen/ATen.h>
 
@@ -9,23 +9,22 @@
 
 namespace tra {
 
-struct PartTensors {
-  at::Tensor tokens, targets;        // [rows, columns]
-  at::Tensor sequence_ids, lengths;  // [rows], on the CPU
+struct BatchTensors {
+  at::Tensor tokens, targets;  // int64 [1, positions]
+  at::Tensor sequence_ids;     // int64 [sequences], on the CPU
+  at::Tensor cu_seqlens;       // int32 [sequences + 1], on the CPU
 };
 
-// Views a part as tensors; tokens and targets are copied to the device unless it is the CPU. The part must outlive the
-// views.
-inline PartTensors ViewPart(BatchPart& part, at::Device device) {
-  const auto matrix = [&](std::vector<int64_t>& values) {
-    return at::from_blob(values.data(), {part.rows, part.columns}, at::kLong).to(device);
+// Views a batch as tensors; tokens and targets are copied to the device unless it is the CPU. The batch must outlive
+// the views.
+inline BatchTensors ViewBatch(FlatBatch& batch, at::Device device) {
+  const auto view = [](auto& values, at::ScalarType type) {
+    return at::from_blob(values.data(), {static_cast<int64_t>(values.size())}, type);
   };
-  const auto column = [&](std::vector<int64_t>& values) {
-    return at::from_blob(values.data(), {part.rows}, at::kLong);
-  };
-  return {matrix(part.tokens), matrix(part.targets), column(part.sequence_ids), column(part.lengths)};
+  return {view(batch.tokens, at::kLong).unsqueeze(0).to(device), view(batch.targets, at::kLong).unsqueeze(0).to(device),
+          view(batch.sequence_ids, at::kLong), view(batch.offsets, at::kInt)};
 }
 
 }  // namespace tra
 
-#endif  // TRA_TASKS_PART_TENSORS_H_
+#endif  // TRA_TASKS_BATCH_TENSORS_H_

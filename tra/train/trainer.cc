@@ -15,7 +15,7 @@
 #include "tra/run/data.h"
 #include "tra/run/files.h"
 #include "tra/tasks/batch.h"
-#include "tra/tasks/part_tensors.h"
+#include "tra/tasks/batch_tensors.h"
 #include "tra/text/windows.h"
 #include "tra/train/checkpoint.h"
 #include "tra/train/metrics.h"
@@ -145,19 +145,19 @@ class Trainer {
   void Step() {
     const TrainConfig& train = config_.train;
     const int64_t step = state_.step;
-    BatchOptions options;
-    options.part_positions = train.part_positions;
     const Replicas::Share share = replicas_.ShareOf(train.batch);
     const int64_t first = step * train.batch + share.first;
     Batch batch;
-    if (share.count > 0) batch = MakeBatch(data_.Train(), static_cast<uint64_t>(first), share.count, options);
+    if (share.count > 0) {
+      batch = MakeBatch(data_.Train(), static_cast<uint64_t>(first), share.count, train.part_positions);
+    }
     struct {
       double loss = 0, correct = 0, answers = 0, symbols = 0, stop_requests = 0;
     } sums;  // over the parts, then over the processes
-    for (BatchPart& part : batch.parts) {
-      const PartTensors view = ViewPart(part, model_.Device());
+    for (FlatBatch& part : batch.parts) {
+      const BatchTensors view = ViewBatch(part, model_.Device());
       // No id occurs twice, so no two steps draw the same.
-      const Pass pass{{train.seed, view.sequence_ids}, view.lengths};
+      const Pass pass{{train.seed, view.sequence_ids, view.cu_seqlens}};
       const CrossEntropySum sum = model_.Loss(view.tokens, view.targets, pass);
       if (&part == &batch.parts.back()) replicas_.BeginLastBackward();
       sum.loss.backward();

@@ -8,9 +8,8 @@
 int main() {
   const tra::GeneratedExamples examples("copy", "train", /*seed=*/1);
   const tra::Batch batch = tra::MakeBatch(examples, /*first=*/0, /*count=*/128);
-  for (const tra::BatchPart& part : batch.parts) {
-    std::printf("%lld sequences of %lld tokens\n", static_cast<long long>(part.rows),
-                static_cast<long long>(part.columns));
+  for (const tra::FlatBatch& part : batch.parts) {
+    std::printf("%zu sequences, %zu tokens\n", part.Sequences(), part.tokens.size());
   }
   const auto tokenizer = tra::MakeTokenizer("bytes");
   const std::string text = "any bytes \xff";

@@ -12,7 +12,7 @@
 
 #include "tra/model/decoder.h"
 #include "tra/ops/adamw.h"
-#include "tra/tasks/batch.h"
+#include "tra/tasks/batch_tensors.h"
 #include "tra/tasks/generated.h"
 #include "tra/train/replicas/replicas.h"
 
@@ -62,19 +62,16 @@ void Train(const Arguments& arguments) {
   model->train();
   replicas->Watch(model->parameters());
   AdamW optimizer({{model->parameters(), 0.1}});
-  BatchOptions options;
-  options.part_cost = 0;  // makes as many parts as there are lengths
+  constexpr int64_t kPartPositions = 40;  // a few sequences
   std::string parts;
   for (int64_t step = 0; step < 10; ++step) {
     const Replicas::Share share = replicas->ShareOf(batch_size);
     Batch batch;
-    if (share.count > 0) batch = MakeBatch(source, step * batch_size + share.first, share.count, options);
+    if (share.count > 0) batch = MakeBatch(source, step * batch_size + share.first, share.count, kPartPositions);
     std::vector<double> sums = {0, static_cast<double>(batch.answers)};
-    for (BatchPart& part : batch.parts) {
-      const auto matrix = [&](std::vector<int64_t>& data) {
-        return at::from_blob(data.data(), {part.rows, part.columns}, at::kLong);
-      };
-      const at::Tensor loss = model->Loss(matrix(part.tokens), matrix(part.targets)).loss;
+    for (FlatBatch& part : batch.parts) {
+      const BatchTensors view = ViewBatch(part, at::kCPU);
+      const at::Tensor loss = model->Loss(view.tokens, view.targets, {{0, view.sequence_ids, view.cu_seqlens}}).loss;
       if (overlap && &part == &batch.parts.back()) replicas->BeginLastBackward();
       loss.backward();
       sums[0] += loss.item<double>();

@@ -22,6 +22,18 @@ void CheckProblem(const AttentionShape& shape, const AttentionOptions& options) 
         "attention: " + text(shape.queries) + " queries but only " + text(shape.keys) +
         " keys; the queries are the last positions of the keys, so pass the keys of all of them");
   }
+  for (size_t b = 0; shape.offsets != nullptr && b <= shape.batch; ++b) {
+    const int32_t before = b == 0 ? 0 : shape.offsets[b - 1], at = shape.offsets[b];
+    if (b == 0 && at != 0) {
+      throw std::invalid_argument("attention: the offsets of a flat batch must start with 0, got " +
+                                  std::to_string(at));
+    }
+    if (at < before || static_cast<size_t>(at - before) > shape.keys) {
+      throw std::invalid_argument("attention: offset " + text(b) + " of a flat batch is " + std::to_string(at) +
+                                  " after " + std::to_string(before) +
+                                  "; offsets must ascend, by at most the longest " + "sequence's " + text(shape.keys));
+    }
+  }
   if (shape.keys > (size_t{1} << 24)) {
     throw std::invalid_argument("attention: " + text(shape.keys) + " keys; counts are exact only up to 2^24");
   }
@@ -63,6 +75,9 @@ void AttentionDecode(const ForwardArgs<float>& args, const AttentionOptions& opt
   CheckProblem(args.shape, options);
   if (options.dropout_on != DropoutOn::kNone && options.dropout_p > 0.0f) {
     throw std::invalid_argument("decode has no dropout: set dropout_p to 0");
+  }
+  if (args.shape.offsets != nullptr) {
+    throw std::invalid_argument("decode takes no flat batch: every sequence must have the same number of queries");
   }
   if (args.log2_sum != nullptr || args.first_key != nullptr) {
     throw std::invalid_argument("decode has no backward: leave log2_sum and first_key null");

@@ -33,11 +33,24 @@ namespace HWY_NAMESPACE {
 
 static_assert(kKeyBlock % kTile == 0, "chunks must be made of the forward's tiles: they stopped together");
 
-// Returns the number of queries, and of keys, per chunk. Large chunks are packed less often, small ones keep workers
-// busy where heads are few. The number of workers must not matter, or the result would depend on it.
-inline size_t ChunkSize(const AttentionShape& shape) {
-  const size_t blocks = shape.batch * shape.heads >= 8 ? 6 : 2;
-  return kKeyBlock * std::clamp(DivideUp(shape.queries, kKeyBlock), size_t{1}, blocks);
+// Returns the number of queries, and of keys, per chunk of a sequence. Large chunks are packed less often, small ones
+// keep workers busy where there would be few. Neither the number of workers nor what else is in the batch may matter,
+// or the result would depend on it.
+inline size_t ChunkSize(size_t heads, size_t queries) {
+  constexpr size_t kLarge = 6, kSmall = 2, kEnoughTasks = 4;  // in blocks; tasks of a sequence
+  const size_t blocks = DivideUp(queries, kKeyBlock);
+  const size_t most = heads * DivideUp(blocks, kLarge) >= kEnoughTasks ? kLarge : kSmall;
+  return kKeyBlock * std::clamp(blocks, size_t{1}, most);
+}
+
+inline ChunkPlan PlanChunks(const AttentionShape& shape) {
+  ChunkPlan plan;
+  plan.first.push_back(0);
+  for (size_t b = 0; b < shape.batch; ++b) {
+    plan.size.push_back(ChunkSize(shape.heads, shape.Queries(b)));
+    plan.first.push_back(plan.first.back() + DivideUp(shape.Queries(b), plan.size.back()));
+  }
+  return plan;
 }
 
 // Says which gradients a walk over the diagonals collects: see Rule::kNeedsTotals.
@@ -56,20 +69,21 @@ class Backward {
         k_stride_(PackedStride(shape_.width)),
         v_stride_(PackedStride(shape_.value_width)),
         past_(shape_.keys - shape_.queries),
-        chunk_size_(ChunkSize(shape_)),
-        delta_(shape_.batch * shape_.heads * shape_.queries),
-        carried_(kCarried * shape_.batch * shape_.heads * shape_.queries),
-        gradients_(shape_, chunk_size_, QueryChunks()) {}
+        plan_(PlanChunks(shape_)),
+        most_chunk_keys_(plan_.size.empty() ? 0 : *std::max_element(plan_.size.begin(), plan_.size.end())),
+        delta_(shape_.AllQueries()),
+        carried_(kCarried * shape_.AllQueries()),
+        gradients_(shape_, plan_) {}
 
   // Holds the buffers of one worker.
   struct Scratch {
     explicit Scratch(const Backward& b)
         // DotTile rounds its number of rows up, wherever they start.
-        : keys(AllocateFloats((b.chunk_size_ + kDotRows) * b.k_stride_)),
-          values(AllocateFloats((b.chunk_size_ + kDotRows) * b.v_stride_)),
-          key_scales(AllocateFloats(b.chunk_size_)),
-          d_keys(AllocateFloats(b.chunk_size_ * b.k_stride_)),
-          d_values(AllocateFloats(b.chunk_size_ * b.v_stride_)),
+        : keys(AllocateFloats((b.most_chunk_keys_ + kDotRows) * b.k_stride_)),
+          values(AllocateFloats((b.most_chunk_keys_ + kDotRows) * b.v_stride_)),
+          key_scales(AllocateFloats(b.most_chunk_keys_)),
+          d_keys(AllocateFloats(b.most_chunk_keys_ * b.k_stride_)),
+          d_values(AllocateFloats(b.most_chunk_keys_ * b.v_stride_)),
           q(AllocateFloats(kTileRows * b.k_stride_)),
           d_out(AllocateFloats(kTileRows * b.v_stride_)),
           q_t(AllocateFloats(b.k_stride_ * kTile)),
@@ -85,9 +99,9 @@ class Backward {
       std::fill_n(ones.get(), kTile, 1.0f);
     }
 
-    Floats keys, values;      // [chunk_size_][stride]
-    Floats key_scales;        // [chunk_size_]
-    Floats d_keys, d_values;  // [chunk_size_][stride]
+    Floats keys, values;      // [most_chunk_keys_][stride]
+    Floats key_scales;        // [most_chunk_keys_]
+    Floats d_keys, d_values;  // [most_chunk_keys_][stride]
     Floats q, d_out;          // [kTile][stride]
     Floats q_t, d_out_t;      // [width][kTile]
     Floats d_q_t;             // [width][kTile]
@@ -109,23 +123,37 @@ class Backward {
     ChunkPlace place;
   };
 
-  size_t QueryChunks() const { return DivideUp(shape_.queries, chunk_size_); }
-  size_t PastChunks() const { return DivideUp(past_, chunk_size_); }
-  size_t Phases() const { return QueryChunks() + PastChunks(); }
-  void EndPhase(size_t phase) { gradients_.EndPhase(phase); }
+  // Lists the chunks of queries that meet keys in this phase; they are none once all phases are done.
+  std::vector<ChunkPlace> ChunksOf(size_t phase) const {
+    std::vector<ChunkPlace> chunks;
+    for (size_t b = 0; b < shape_.batch; ++b) {
+      // Chunk i of the queries has i + PastChunks() chunks of keys to its left.
+      const size_t past = PastChunks(b);
+      for (size_t i = phase > past ? phase - past : 0; i < plan_.Chunks(b); ++i) {
+        ChunkPlace place;
+        place.batch = b;
+        place.chunk = i;
+        place.phase = phase;
+        chunks.push_back(place);
+      }
+    }
+    return chunks;
+  }
+  void EndPhase(const std::vector<ChunkPlace>& done) { gradients_.EndPhase(done); }
   void StoreSharedGradients() const { gradients_.Store(args_.d_rule_input); }
 
   // Computes a chunk of the queries against the chunk of keys `phase` to the left of the diagonal.
-  void ComputeChunk(size_t batch, size_t head, const Task& task, Scratch& scratch) {
-    const size_t chunk = task.place.chunk, phase = task.place.phase;
+  void ComputeChunk(size_t head, const Task& task, Scratch& scratch) {
+    const size_t batch = task.place.batch, chunk = task.place.chunk, phase = task.place.phase;
+    const size_t chunk_size = plan_.size[batch];
     const ptrdiff_t key_chunk = static_cast<ptrdiff_t>(chunk) - static_cast<ptrdiff_t>(phase);
-    if (key_chunk < -static_cast<ptrdiff_t>(PastChunks())) return;
-    const ptrdiff_t start = static_cast<ptrdiff_t>(past_) + key_chunk * static_cast<ptrdiff_t>(chunk_size_);
+    const ptrdiff_t start = static_cast<ptrdiff_t>(past_) + key_chunk * static_cast<ptrdiff_t>(chunk_size);
     const size_t first_key = static_cast<size_t>(std::max<ptrdiff_t>(start, 0));
-    const size_t last_key = std::min(static_cast<size_t>(start + static_cast<ptrdiff_t>(chunk_size_)), shape_.keys);
+    const size_t last_key =
+        std::min(static_cast<size_t>(start + static_cast<ptrdiff_t>(chunk_size)), shape_.Keys(batch));
     const bool first_visit = key_chunk >= 0 ? phase == 0 : chunk == 0;
-    const size_t first = chunk * chunk_size_;
-    const size_t last = std::min(first + chunk_size_, shape_.queries);
+    const size_t first = chunk * chunk_size;
+    const size_t last = std::min(first + chunk_size, shape_.Queries(batch));
 
     // Chunks of keys that no tile reached before it stopped are not visited, unless their gradients must be zeroed.
     size_t reached = last_key;
@@ -135,8 +163,8 @@ class Backward {
     const bool visit = scoring_.HasTail() || reached < last_key;
     if (visit || first_visit || phase == 0) {
       if (visit) PackKeys(batch, head, first_key, last_key, scratch);
-      std::memset(scratch.d_keys.get(), 0, chunk_size_ * k_stride_ * sizeof(float));
-      std::memset(scratch.d_values.get(), 0, chunk_size_ * v_stride_ * sizeof(float));
+      std::memset(scratch.d_keys.get(), 0, chunk_size * k_stride_ * sizeof(float));
+      std::memset(scratch.d_values.get(), 0, chunk_size * v_stride_ * sizeof(float));
       for (size_t i = first; i < last; i += kTile) {
         TilePlace place;
         place.batch = batch;
@@ -150,15 +178,17 @@ class Backward {
     }
     if (!norm_.on || task.collect == Collect::kTotals) return;
     // Rows whose gradient is now complete go back through QK-norm while they are in the cache.
-    if (chunk + 1 == QueryChunks()) {
+    if (chunk + 1 == plan_.Chunks(batch)) {
       for (size_t j = first_key; j < last_key; ++j) NormBackward(args_.k(batch, head, j), args_.d_k(batch, head, j));
     }
-    if (key_chunk == -static_cast<ptrdiff_t>(PastChunks())) {
+    if (key_chunk == -static_cast<ptrdiff_t>(PastChunks(batch))) {
       for (size_t i = first; i < last; ++i) NormBackward(args_.q(batch, head, i), args_.d_q(batch, head, i));
     }
   }
 
  private:
+  size_t PastChunks(size_t batch) const { return DivideUp(past_, plan_.size[batch]); }
+
   void PackKeys(size_t batch, size_t head, size_t first_key, size_t last_key, Scratch& scratch) const {
     scratch.keys_finite = PackRows(OfHead(args_.k, batch, head), first_key, last_key, shape_.width, k_stride_, norm_,
                                    scratch.keys.get(), scratch.key_scales.get());
@@ -183,11 +213,8 @@ class Backward {
     for (size_t c = 0; c < shape_.width; ++c) d_x[c] += x[c] * along;
   }
 
-  size_t At(size_t batch, size_t head, size_t query) const {
-    return (batch * shape_.heads + head) * shape_.queries + query;
-  }
   size_t FirstKey(size_t batch, size_t head, size_t query) const {
-    return static_cast<size_t>(args_.first_key[At(batch, head, query)]);
+    return static_cast<size_t>(args_.first_key[shape_.QueryIndex(batch, head, query)]);
   }
 
   // Computes a tile of queries against the packed keys [first_key, last_key).
@@ -209,7 +236,8 @@ class Backward {
     if (has_tail) AddTail(place, first_key, std::min(stop, last_key), scratch);
 
     for (size_t lane = 0; lane < place.queries; ++lane) {
-      scratch.tile.Keep(lane, carried_.data() + kCarried * At(place.batch, place.head, place.first + lane));
+      scratch.tile.Keep(lane,
+                        carried_.data() + kCarried * shape_.QueryIndex(place.batch, place.head, place.first + lane));
     }
     if (task.collect == Collect::kTotals) return;
     TransposeBack(scratch.d_q_t.get(), scratch.ones.get(), shape_.width, k_stride_, scratch.rows.get());
@@ -234,7 +262,7 @@ class Backward {
     std::fill_n(lanes.log2_sum, kTile, std::numeric_limits<float>::infinity());
     std::fill_n(lanes.delta, kTile, 0.0f);
     for (size_t lane = 0; lane < place.queries; ++lane) {
-      const size_t query = place.first + lane, at = At(place.batch, place.head, query);
+      const size_t query = place.first + lane, at = shape_.QueryIndex(place.batch, place.head, query);
       if (first_phase) {
         delta_[at] = DotRows(args_.d_out(place.batch, place.head, query), args_.out(place.batch, place.head, query),
                              shape_.value_width);
@@ -324,10 +352,11 @@ class Backward {
   const typename Rule::Call call_;
   const Norm norm_;
   const size_t k_stride_, v_stride_;
-  const size_t past_;           // keys before the first query
-  const size_t chunk_size_;     // queries, and keys, per chunk
-  std::vector<float> delta_;    // [batch, head, query]: see GradLanes
-  std::vector<float> carried_;  // [batch, head, query][kCarried]: what the rule carries from phase to phase
+  const size_t past_;  // keys before the first query
+  const ChunkPlan plan_;
+  const size_t most_chunk_keys_;  // keys in the largest chunk
+  std::vector<float> delta_;      // [batch, head, query]: see GradLanes
+  std::vector<float> carried_;    // [batch, head, query][kCarried]: what the rule carries from phase to phase
   typename Rule::Gradients gradients_;
 };
 
@@ -348,28 +377,22 @@ void BackwardOfRule(const BackwardArgs<float>& args, const AttentionOptions& opt
   Backward<Rule> backward(args, options);
   using Scratch = typename Backward<Rule>::Scratch;
   const AttentionShape& shape = args.shape;
-  const size_t heads = shape.batch * shape.heads;
-  if (heads * shape.queries == 0) {
+  if (shape.AllQueries() == 0) {
     ZeroKeyGradients(args);
     return backward.StoreSharedGradients();
   }
   std::vector<std::unique_ptr<Scratch>> scratch(parallel.Workers());
   const auto collect = [&](Collect what) {
-    for (size_t phase = 0; phase < backward.Phases(); ++phase) {
-      // Chunk i of the queries has i + PastChunks() chunks of keys to its left.
-      const size_t past = backward.PastChunks();
-      const size_t first_chunk = phase > past ? phase - past : 0;
-      const size_t chunks = backward.QueryChunks() - first_chunk;
-      parallel.Run(heads * chunks, [&](size_t index, size_t worker) {
+    std::vector<ChunkPlace> chunks = backward.ChunksOf(0);
+    for (size_t phase = 0; !chunks.empty(); chunks = backward.ChunksOf(++phase)) {
+      parallel.Run(shape.heads * chunks.size(), [&](size_t index, size_t worker) {
         if (scratch[worker] == nullptr) scratch[worker] = std::make_unique<Scratch>(backward);
-        const size_t head = index % heads;
         typename Backward<Rule>::Task task;
         task.collect = what;
-        task.place.chunk = first_chunk + index / heads;
-        task.place.phase = phase;
-        backward.ComputeChunk(head / shape.heads, head % shape.heads, task, *scratch[worker]);
+        task.place = chunks[index / shape.heads];
+        backward.ComputeChunk(index % shape.heads, task, *scratch[worker]);
       });
-      backward.EndPhase(phase);
+      backward.EndPhase(chunks);
     }
   };
   if constexpr (Rule::kNeedsTotals) collect(Collect::kTotals);

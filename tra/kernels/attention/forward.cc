@@ -160,9 +160,8 @@ class Forward {
     }
     if constexpr (Rule::kInfo.stops) {
       if (first_key == 0 || scoring_.stop_eps == kStopNever) return;
-      const float longest_key = key_lengths_ == nullptr
-                                    ? 1.0f
-                                    : key_lengths_->LongestBefore(place.batch * shape_.heads + place.head, first_key);
+      const float longest_key =
+          key_lengths_ == nullptr ? 1.0f : key_lengths_->LongestBefore(place.batch, place.head, first_key);
       tile.stopped = tile.rule.MayStop(stop_, scoring_, place, tile.query_bound_log2, longest_key, tile.lanes.max_log2,
                                        tile.lanes.sum, first_key);
       if (tile.stopped) tile.first_key = first_key;
@@ -202,7 +201,7 @@ class Forward {
       std::memcpy(args_.out(place.batch, place.head, place.first + lane), scratch.rows.get() + lane * v_stride_,
                   shape_.value_width * sizeof(float));
     }
-    const size_t at = (place.batch * shape_.heads + place.head) * shape_.queries + place.first;
+    const size_t at = shape_.QueryIndex(place.batch, place.head, place.first);
     for (size_t lane = 0; lane < place.queries && args_.log2_sum != nullptr; ++lane) {
       args_.log2_sum[at + lane] = lanes.sum[lane] == 0.0f ? std::numeric_limits<float>::infinity()
                                                           : lanes.max_log2[lane] + std::log2(lanes.sum[lane]);
@@ -224,29 +223,51 @@ class Forward {
   const size_t past_;  // keys before the first query
 };
 
+// Names the queries [first, last) of a sequence. A task computes them for one head.
+struct QueryGroup {
+  size_t batch, first, last;
+};
+
+// Cuts the queries into groups. Large groups pack keys less often, small ones keep all workers busy. No tile depends on
+// its group, so neither does the result.
+inline std::vector<QueryGroup> CutIntoGroups(const AttentionShape& shape, size_t workers) {
+  const auto groups_of = [&](size_t batch, size_t most_tiles) {
+    return DivideUp(DivideUp(shape.Queries(batch), kTile), most_tiles);
+  };
+  const auto count = [&](size_t most_tiles) {
+    size_t groups = 0;
+    for (size_t b = 0; b < shape.batch; ++b) groups += groups_of(b, most_tiles);
+    return groups;
+  };
+  size_t most_tiles = kMaxGroupTiles;
+  while (workers > 1 && most_tiles > 1 && shape.heads * count(most_tiles) < 4 * workers) --most_tiles;
+  std::vector<QueryGroup> groups;
+  groups.reserve(count(most_tiles));
+  for (size_t b = 0; b < shape.batch; ++b) {
+    const size_t queries = shape.Queries(b), tiles = DivideUp(queries, kTile);
+    const size_t size = queries == 0 ? 1 : DivideUp(tiles, groups_of(b, most_tiles)) * kTile;
+    for (size_t first = 0; first < queries; first += size) {
+      groups.push_back({b, first, std::min(queries, first + size)});
+    }
+  }
+  // The last queries see the most keys, so the longest tasks come first.
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const QueryGroup& a, const QueryGroup& b) { return a.last > b.last; });
+  return groups;
+}
+
 template <class Rule>
 void ForwardOfRule(const ForwardArgs<float>& args, const AttentionOptions& options, const KeyLengthBound* key_lengths,
                    Parallel& parallel) {
   const Forward<Rule> forward(args, options, key_lengths);
   using Scratch = typename Forward<Rule>::Scratch;
-  const AttentionShape& shape = args.shape;
-  const size_t heads = shape.batch * shape.heads;
-  const size_t tiles = DivideUp(shape.queries, kTile);
-  // Large groups pack keys less often, small ones keep all workers busy. No tile depends on its group, so neither does
-  // the result.
-  size_t groups = DivideUp(tiles, kMaxGroupTiles);
-  while (heads * groups < 4 * parallel.Workers() && groups < tiles && parallel.Workers() > 1) ++groups;
-  const size_t group_tiles = DivideUp(tiles, groups);
-  groups = DivideUp(tiles, group_tiles);
+  const size_t heads = args.shape.heads;
+  const std::vector<QueryGroup> groups = CutIntoGroups(args.shape, parallel.Workers());
   std::vector<std::unique_ptr<Scratch>> scratch(parallel.Workers());
-  parallel.Run(heads * groups, [&](size_t task, size_t worker) {
+  parallel.Run(heads * groups.size(), [&](size_t task, size_t worker) {
     if (scratch[worker] == nullptr) scratch[worker] = std::make_unique<Scratch>(forward);
-    // The last queries see the most keys, so the longest tasks come first.
-    const size_t group = groups - 1 - task / heads;
-    const size_t head = task % heads;
-    const size_t first = group * group_tiles * kTile;
-    forward.ComputeGroup(head / shape.heads, head % shape.heads, first,
-                         std::min(shape.queries, first + group_tiles * kTile), *scratch[worker]);
+    const QueryGroup& group = groups[task / heads];
+    forward.ComputeGroup(group.batch, task % heads, group.first, group.last, *scratch[worker]);
   });
 }
 

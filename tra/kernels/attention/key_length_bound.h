@@ -18,11 +18,14 @@ class KeyLengthBound {
                                                   const AttentionOptions& options, Parallel& parallel);
 
   // Returns the largest |k| of the keys before `first_key`, a multiple of kKeyBlock above 0.
-  float LongestBefore(size_t head_index, size_t first_key) const;
+  float LongestBefore(size_t batch, size_t head, size_t first_key) const;
 
  private:
-  size_t blocks_ = 0;
-  std::vector<float> longest_;  // [head][block]: the largest |k| of this block and all before it
+  size_t Blocks(size_t batch) const { return (first_block_[batch + 1] - first_block_[batch]) / heads_; }
+
+  size_t heads_ = 0;
+  std::vector<size_t> first_block_;  // [batch + 1]: blocks of all heads of the sequences before
+  std::vector<float> longest_;       // [batch, head, block]: the largest |k| of this block and all before it
 };
 
 }  // namespace tra

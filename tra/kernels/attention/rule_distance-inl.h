@@ -82,36 +82,40 @@ struct DistanceRule : SoftmaxRule {
   // for the distances of one phase, and the windows are added up in a fixed order after the phase.
   class Gradients {
    public:
-    Gradients(const AttentionShape& shape, size_t chunk_size, size_t query_chunks)
-        : batch_(shape.batch),
-          heads_(shape.heads),
-          table_(shape.table),
-          chunk_size_(chunk_size),
-          query_chunks_(query_chunks),
-          window_(2 * chunk_size + 3 * kTile),
-          windows_(shape.batch * shape.heads * query_chunks * window_),
-          biases_(shape.heads * shape.table) {}
+    Gradients(const AttentionShape& shape, const ChunkPlan& plan)
+        : heads_(shape.heads), table_(shape.table), plan_(plan), biases_(shape.heads * shape.table) {
+      first_.push_back(0);
+      for (size_t b = 0; b < shape.batch; ++b) {
+        first_.push_back(first_.back() + plan.Chunks(b) * heads_ * WindowSize(b));
+      }
+      windows_.resize(first_.back());
+    }
 
-    // Returns the window of a task. Its first element is for FirstDistance(phase).
-    float* Window(const TilePlace& place, size_t chunk) {
-      return windows_.data() + ((place.batch * heads_ + place.head) * query_chunks_ + chunk) * window_;
+    // Returns the window of a task. Its first element is for FirstDistance(place).
+    float* Window(const ChunkPlace& place, size_t head) {
+      return windows_.data() + first_[place.batch] +
+             (head * plan_.Chunks(place.batch) + place.chunk) * WindowSize(place.batch);
     }
     // Returns a lower bound on the distances between queries of a chunk and keys of the chunk `phase` to its left,
     // minus a tile for lanes that do not see a key.
-    ptrdiff_t FirstDistance(size_t phase) const {
-      return static_cast<ptrdiff_t>(phase * chunk_size_) - static_cast<ptrdiff_t>(chunk_size_ + kTile);
+    ptrdiff_t FirstDistance(const ChunkPlace& place) const {
+      const auto size = static_cast<ptrdiff_t>(plan_.size[place.batch]);
+      return static_cast<ptrdiff_t>(place.phase) * size - size - static_cast<ptrdiff_t>(kTile);
     }
 
-    void EndPhase(size_t phase) {
-      const ptrdiff_t first = FirstDistance(phase);
-      for (size_t i = 0; i < batch_ * heads_ * query_chunks_; ++i) {
-        double* to = biases_.data() + i / query_chunks_ % heads_ * table_;
-        float* window = windows_.data() + i * window_;
-        for (size_t w = static_cast<size_t>(std::max<ptrdiff_t>(0, -first)); w < window_; ++w) {
-          to[std::min(static_cast<size_t>(first + static_cast<ptrdiff_t>(w)), table_ - 1)] +=
-              static_cast<double>(window[w]);
+    void EndPhase(const std::vector<ChunkPlace>& done) {
+      for (const ChunkPlace& place : done) {
+        const ptrdiff_t first = FirstDistance(place);
+        const size_t size = WindowSize(place.batch);
+        for (size_t head = 0; head < heads_; ++head) {
+          double* to = biases_.data() + head * table_;
+          float* window = Window(place, head);
+          for (size_t w = static_cast<size_t>(std::max<ptrdiff_t>(0, -first)); w < size; ++w) {
+            to[std::min(static_cast<size_t>(first + static_cast<ptrdiff_t>(w)), table_ - 1)] +=
+                static_cast<double>(window[w]);
+          }
+          std::memset(window, 0, size * sizeof(float));
         }
-        std::memset(window, 0, window_ * sizeof(float));
       }
     }
 
@@ -122,8 +126,12 @@ struct DistanceRule : SoftmaxRule {
     }
 
    private:
-    size_t batch_, heads_, table_, chunk_size_, query_chunks_, window_;
-    std::vector<float> windows_;  // [batch, head, chunk, window_]
+    size_t WindowSize(size_t batch) const { return 2 * plan_.size[batch] + 3 * kTile; }
+
+    size_t heads_, table_;
+    const ChunkPlan& plan_;
+    std::vector<size_t> first_;   // [batch + 1]: where the windows of a sequence start
+    std::vector<float> windows_;  // [batch, head, chunk, WindowSize]
     std::vector<double> biases_;  // [head, table]
   };
 
@@ -131,8 +139,8 @@ struct DistanceRule : SoftmaxRule {
     using Block::Block;
     void BeginGrad(Gradients& gradients, const TilePlace& place, const ChunkPlace& chunk, size_t /*first_key*/,
                    size_t /*rows*/) {
-      window = gradients.Window(place, chunk.chunk);
-      first_distance = gradients.FirstDistance(chunk.phase);
+      window = gradients.Window(chunk, place.head);
+      first_distance = gradients.FirstDistance(chunk);
     }
     void EndGrad(Gradients& /*gradients*/, const TilePlace& /*place*/, size_t /*first_key*/, size_t /*rows*/) const {}
 

@@ -28,30 +28,29 @@ struct ForgetRule : SoftmaxRule {
   class Call : public SoftmaxRule::Call {
    public:
     Call(const AttentionShape& shape, const Rows<const float>& log_forget)
-        : SoftmaxRule::Call(shape, log_forget),
-          heads_(shape.heads),
-          keys_(shape.keys),
-          sums_log2_(shape.batch * shape.heads * shape.keys) {
-      for (size_t head = 0; head < shape.batch * shape.heads; ++head) {
+        : SoftmaxRule::Call(shape, log_forget), shape_(shape), sums_log2_(shape.AllKeys()) {
+      for (size_t i = 0; i < shape.batch * shape.heads; ++i) {
+        const size_t batch = i / shape.heads, head = i % shape.heads;
+        double* sums = sums_log2_.data() + shape.KeyIndex(batch, head, 0);
         // In float64, because differences of these sums must be accurate to fp32 wherever in the sequence they are
         // taken.
         double sum = 0.0;  // the gate of the first position lies between no query and key
-        for (size_t key = 1; key < shape.keys; ++key) {
-          const double gate_log2 = *log_forget(head / shape.heads, head % shape.heads, key) * kLog2E;
+        for (size_t key = 1; key < shape.Keys(batch); ++key) {
+          const double gate_log2 = *log_forget(batch, head, key) * kLog2E;
           sum += gate_log2 < kStrongestForgetLog2 ? kStrongestForgetLog2 : gate_log2;
-          sums_log2_[head * shape.keys + key] = sum;
+          sums[key] = sum;
         }
       }
     }
 
     // Returns the sums of log2 gates from position 1 to each position of a head.
-    const double* Sums(size_t batch, size_t head) const { return sums_log2_.data() + (batch * heads_ + head) * keys_; }
+    const double* Sums(size_t batch, size_t head) const { return sums_log2_.data() + shape_.KeyIndex(batch, head, 0); }
     float PairTerm(size_t batch, size_t head, size_t position, size_t key) const {
       return static_cast<float>(Sums(batch, head)[position] - Sums(batch, head)[key]);
     }
 
    private:
-    size_t heads_, keys_;
+    AttentionShape shape_;
     std::vector<double> sums_log2_;  // [batch, head, key]
   };
 
@@ -113,37 +112,34 @@ struct ForgetRule : SoftmaxRule {
   // Sums the gradients of the gates. Tasks of a phase share no key, so each adds to the sums of its own keys.
   class Gradients {
    public:
-    Gradients(const AttentionShape& shape, size_t /*chunk_size*/, size_t /*query_chunks*/)
-        : heads_(shape.heads),
-          all_heads_(shape.batch * shape.heads),
-          keys_(shape.keys),
-          key_sums_(shape.batch * shape.heads * shape.keys) {}
+    Gradients(const AttentionShape& shape, const ChunkPlan& /*plan*/) : shape_(shape), key_sums_(shape.AllKeys()) {}
 
     // Adds the gradients of the logits of these keys, [rows][kLanes].
     void AddKeys(const TilePlace& place, size_t first_key, size_t rows, const float* HWY_RESTRICT d_terms) {
       const DF df;
-      double* sums = key_sums_.data() + (place.batch * heads_ + place.head) * keys_ + first_key;
+      double* sums = key_sums_.data() + shape_.KeyIndex(place.batch, place.head, first_key);
       for (size_t r = 0; r < rows; ++r) {
         sums[r] += static_cast<double>(hn::GetLane(hn::SumOfLanes(df, hn::Load(df, d_terms + r * kLanes))));
       }
     }
 
-    void EndPhase(size_t /*phase*/) {}
+    void EndPhase(const std::vector<ChunkPlace>& /*done*/) {}
 
     // forward: logit += sum of log f over j+1..i   so: d log f_l = the sum of d_logit over all i >= l > j. A row's
     // d_logit add up to 0, so this is the sum over all i and over j < l.
     void Store(const Rows<float>& d_log_forget) const {
-      for (size_t head = 0; head < all_heads_; ++head) {
+      for (size_t i = 0; i < shape_.batch * shape_.heads; ++i) {
+        const size_t batch = i / shape_.heads, head = i % shape_.heads;
         double sum = 0.0;
-        for (size_t key = 0; key < keys_; ++key) {
-          *d_log_forget(head / heads_, head % heads_, key) = static_cast<float>(sum);
-          sum += key_sums_[head * keys_ + key];
+        for (size_t key = 0; key < shape_.Keys(batch); ++key) {
+          *d_log_forget(batch, head, key) = static_cast<float>(sum);
+          sum += key_sums_[shape_.KeyIndex(batch, head, key)];
         }
       }
     }
 
    private:
-    size_t heads_, all_heads_, keys_;
+    AttentionShape shape_;
     std::vector<double> key_sums_;  // [batch, head, key]: sum of d_logit over the queries
   };
 

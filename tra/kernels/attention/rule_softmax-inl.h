@@ -28,6 +28,7 @@
 #endif
 
 #include <cstddef>
+#include <vector>
 
 #include "tra/kernels/attention/key_rows-inl.h"
 #include "tra/kernels/attention/layout.h"
@@ -47,9 +48,17 @@ struct TilePlace {
   size_t first_position = 0;  // position of lane 0 among the keys
 };
 
-// Names the chunk of queries and the diagonal that a task of the backward works on: see backward.cc.
+// Names the sequence, its chunk of queries and the diagonal that a task of the backward works on: see backward.cc.
 struct ChunkPlace {
-  size_t chunk = 0, phase = 0;
+  size_t batch = 0, chunk = 0, phase = 0;
+};
+
+// Says how the backward cuts the sequences of a call into chunks.
+struct ChunkPlan {
+  size_t Chunks(size_t batch) const { return first[batch + 1] - first[batch]; }
+
+  std::vector<size_t> size;   // [batch]: queries, and keys, per chunk of this sequence
+  std::vector<size_t> first;  // [batch + 1]: chunks of queries in all sequences before this one
 };
 
 // Serves as GradTile for a rule whose queries carry nothing and get no gradients.
@@ -105,8 +114,8 @@ struct SoftmaxRule {
 
   class Gradients {
    public:
-    Gradients(const AttentionShape& /*shape*/, size_t /*chunk_size*/, size_t /*query_chunks*/) {}
-    void EndPhase(size_t /*phase*/) {}
+    Gradients(const AttentionShape& /*shape*/, const ChunkPlan& /*plan*/) {}
+    void EndPhase(const std::vector<ChunkPlace>& /*done*/) {}
     void Store(const Rows<float>& /*d_input*/) const {}
   };
 

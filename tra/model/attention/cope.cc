@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "tra/ops/product.h"
+
 namespace tra {
 
 Mixer MakeCope(AttentionLayer& layer, Init& init) {
@@ -17,7 +19,7 @@ Mixer MakeCope(AttentionLayer& layer, Init& init) {
     at::Tensor q = call.q.reshape({call.q.size(0), call.q.size(1), heads, width});
     if (norms) q = q * at::rsqrt(q.square().mean(-1, true) + AttentionOptions().norm_eps);
     // logit = (q.k + q.e[p]) / sqrt(d)
-    const at::Tensor z = at::matmul(q, table / std::sqrt(static_cast<double>(width)));
+    const at::Tensor z = ApplyLinear(q, (table / std::sqrt(static_cast<double>(width))).t());
     return {{ScoreRule::kContextual, SplitHeads(call.q, heads), SplitHeads(call.k, heads), SplitHeads(call.v, heads),
              z.transpose(1, 2)}};
   }};

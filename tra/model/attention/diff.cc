@@ -22,8 +22,8 @@ Mixer MakeDiff(AttentionLayer& layer, Init& init) {
   const at::Tensor gain = layer.register_parameter("norm", init.Constant({2 * width}, 1));  // shared by all heads
   Mixer mixer;
   mixer.prepare = [heads, theta](const AttentionCall& call) -> std::vector<AttentionInputs> {
-    const at::Tensor q = Rope(SplitHeads(call.q, heads), call.first_position, theta);
-    const at::Tensor k = Rope(SplitHeads(call.k, heads), call.first_position, theta);
+    const at::Tensor q = Rope(SplitHeads(call.q, heads), call.positions, theta);
+    const at::Tensor k = Rope(SplitHeads(call.k, heads), call.positions, theta);
     const at::Tensor v = SplitHeads(call.v, heads / 2);  // [B,H/2,T,2d]
     // Neighbouring heads make a pair: one attention takes the first head of every pair, the other the second.
     const auto half = [](const at::Tensor& x, int64_t which) { return x.slice(1, which, at::nullopt, 2); };

@@ -14,6 +14,7 @@
 #include "tra/model/linear.h"
 #include "tra/ops/attention.h"
 #include "tra/ops/draws.h"
+#include "tra/ops/rope.h"
 
 namespace tra {
 
@@ -21,8 +22,8 @@ namespace tra {
 struct AttentionCall {
   at::Tensor q, k, v;             // [B,T,E], projections of the layer's input
   std::vector<at::Tensor> extra;  // [B,T,n], the projections that the variant added
-  int64_t first_position = 0;     // position of the input's first row; earlier ones are in the cache
-  Draws draws;                    // for this layer's dropout
+  RowPositions positions;         // where the input's rows are; what comes before them is in the cache
+  Draws draws;                    // for this layer's dropout; says which sequences a flat batch is made of
   LayerCache* cache = nullptr;    // null in training
 };
 
@@ -48,7 +49,7 @@ class AttentionLayer : public torch::nn::Module {
   AttentionLayer(const ModelConfig& config, int64_t layer, Init& init);
 
   // x [B,T,E], normed -> [B,T,E].
-  at::Tensor Forward(const at::Tensor& x, int64_t first_position, const Draws& draws, LayerCache* cache);
+  at::Tensor Forward(const at::Tensor& x, const RowPositions& positions, const Draws& draws, LayerCache* cache);
 
   // Lets a variant add a Linear of the layer's input, which is computed together with q, k and v. The outputs are in
   // AttentionCall::extra, in the order in which they were added.

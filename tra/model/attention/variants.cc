@@ -28,7 +28,7 @@ Mixer MakePlain(AttentionLayer& layer, Init& /*init*/) {
 Mixer MakeRope(AttentionLayer& layer, Init& /*init*/) {
   return {[heads = layer.config.heads,
            theta = layer.config.rope_theta](const AttentionCall& call) -> std::vector<AttentionInputs> {
-    const auto turned = [&](const at::Tensor& x) { return Rope(SplitHeads(x, heads), call.first_position, theta); };
+    const auto turned = [&](const at::Tensor& x) { return Rope(SplitHeads(x, heads), call.positions, theta); };
     return {{ScoreRule::kSoftmax, turned(call.q), turned(call.k), SplitHeads(call.v, heads), {}}};
   }};
 }

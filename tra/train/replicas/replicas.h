@@ -10,8 +10,9 @@
 //     Batch batch;
 //     if (share.count > 0) batch = MakeBatch(source, step * batch_size + share.first, share.count);
 //     for (each part) {
-//       // Dropout and labels are drawn by the ids of the sequences: ViewPart in tra/tasks/part_tensors.h.
-//       const at::Tensor loss = model->Loss(view.tokens, view.targets, {{seed, view.sequence_ids}, view.lengths}).loss;
+//       // Dropout and labels are drawn by the ids of the sequences: ViewBatch in tra/tasks/batch_tensors.h.
+//       const Pass pass{{seed, view.sequence_ids, view.cu_seqlens}};
+//       const at::Tensor loss = model->Loss(view.tokens, view.targets, pass).loss;
 //       if (it is the last) replicas->BeginLastBackward();
 //       loss.backward();
 //     }
