@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <type_traits>
 
 #include "tra/kernels/attention/query_tile-inl.h"
 
@@ -27,6 +28,9 @@ HWY_INLINE MF Rejected(const KeyRows& keys, size_t r, VF s, VF lanes) {
     return hn::Lt(lanes, hn::Zero(DF()));  // no lane
   }
 }
+
+template <DropoutOn kOn>
+using Drop = std::integral_constant<DropoutOn, kOn>;
 
 // Turns scores s into weights relative to tile.lanes.max_log2, and sets alpha to what earlier sums must be multiplied
 // by; with kBounded that is always 1 and alpha is left alone.
@@ -89,24 +93,24 @@ HWY_INLINE void WeighTileImpl(const Scoring& scoring, const KeyRows& keys, const
 template <class Rule>
 HWY_INLINE void WeighTile(const Scoring& scoring, const KeyRows& keys, const typename Rule::Block& block,
                           QueryTile<Rule>& tile, float* s, float* alpha) {
-  if constexpr (Rule::kInfo.takes_logit_dropout) {
-    if (scoring.dropout == DropoutOn::kLogits) {
-      return WeighTileImpl<Rule, DropoutOn::kLogits, false>(scoring, keys, block, tile, s, alpha);
+  const auto weigh = [&](auto drop, auto bounded) HWY_ATTR {
+    WeighTileImpl<Rule, decltype(drop)::value, decltype(bounded)::value>(scoring, keys, block, tile, s, alpha);
+  };
+  const auto weigh_bounded_or_not = [&](auto drop) HWY_ATTR {
+    if constexpr (Rule::kInfo.bounded) {
+      if (scoring.bounded) return weigh(drop, std::true_type());
     }
+    weigh(drop, std::false_type());
+  };
+  switch (scoring.dropout) {
+    case DropoutOn::kNone:
+      return weigh_bounded_or_not(Drop<DropoutOn::kNone>());
+    case DropoutOn::kWeights:
+      return weigh_bounded_or_not(Drop<DropoutOn::kWeights>());
+    case DropoutOn::kLogits:
+      if constexpr (Rule::kInfo.takes_logit_dropout) weigh(Drop<DropoutOn::kLogits>(), std::false_type());
+      return;
   }
-  if constexpr (Rule::kInfo.bounded) {
-    if (scoring.bounded && scoring.dropout == DropoutOn::kNone) {
-      return WeighTileImpl<Rule, DropoutOn::kNone, true>(scoring, keys, block, tile, s, alpha);
-    }
-    if (scoring.bounded) {
-      return WeighTileImpl<Rule, DropoutOn::kWeights, true>(scoring, keys, block, tile, s, alpha);
-    }
-  }
-  if (scoring.dropout == DropoutOn::kNone) {
-    return WeighTileImpl<Rule, DropoutOn::kNone, false>(scoring, keys, block, tile, s, alpha);
-  }
-  HWY_DASSERT(scoring.dropout == DropoutOn::kWeights);
-  WeighTileImpl<Rule, DropoutOn::kWeights, false>(scoring, keys, block, tile, s, alpha);
 }
 
 // Holds what the backward needs of each query's softmax to compute its gradient
@@ -171,16 +175,18 @@ HWY_INLINE void GradTileImpl(const Scoring& scoring, const KeyRows& keys, const 
 template <class Rule, class Walk>
 HWY_INLINE void GradTile(const Scoring& scoring, const KeyRows& keys, const typename Rule::GradBlock& block,
                          const GradLanes& softmax, typename Rule::GradTile& tile, float* s, float* d_p) {
-  if constexpr (Rule::kInfo.takes_logit_dropout) {
-    if (scoring.dropout == DropoutOn::kLogits) {
-      return GradTileImpl<Rule, Walk, DropoutOn::kLogits>(scoring, keys, block, softmax, tile, s, d_p);
-    }
+  const auto grad = [&](auto drop) HWY_ATTR {
+    GradTileImpl<Rule, Walk, decltype(drop)::value>(scoring, keys, block, softmax, tile, s, d_p);
+  };
+  switch (scoring.dropout) {
+    case DropoutOn::kNone:
+      return grad(Drop<DropoutOn::kNone>());
+    case DropoutOn::kWeights:
+      return grad(Drop<DropoutOn::kWeights>());
+    case DropoutOn::kLogits:
+      if constexpr (Rule::kInfo.takes_logit_dropout) grad(Drop<DropoutOn::kLogits>());
+      return;
   }
-  if (scoring.dropout == DropoutOn::kNone) {
-    return GradTileImpl<Rule, Walk, DropoutOn::kNone>(scoring, keys, block, softmax, tile, s, d_p);
-  }
-  HWY_DASSERT(scoring.dropout == DropoutOn::kWeights);
-  GradTileImpl<Rule, Walk, DropoutOn::kWeights>(scoring, keys, block, softmax, tile, s, d_p);
 }
 
 }  // namespace HWY_NAMESPACE
