@@ -62,7 +62,7 @@ class LinearFunction : public torch::autograd::Function<LinearFunction> {
   // Where a second derivative may be asked for, autograd has to see the product.
   static at::Tensor Product(const at::Tensor& a, const at::Tensor& b) {
     if (c10::GradMode::is_enabled()) return at::mm(a, b);
-    const at::Tensor out = at::empty({a.size(0), b.size(1)}, a.options());
+    at::Tensor out = at::empty({a.size(0), b.size(1)}, a.options());
     Multiply(out, a, b);
     return out;
   }

@@ -285,31 +285,32 @@ class Backward {
     float* weights = scratch.weights.get();
     float* d_scores = scratch.d_scores.get();
 
-    DotTile(k, nullptr, rows, shape_.width, k_stride_, scratch.q_t.get(), weights);
     KeyRows keys;
     keys.first_key = begin;
     keys.rows = rows;
     keys.first_position = static_cast<ptrdiff_t>(place.first_position);
     keys.drop_below = dropout_.DropBelow();
     keys.scales = norm_.on ? scratch.key_scales.get() + (begin - chunk_key) : nullptr;
+    keys.FindEnds(place.queries);
+    DotTile(keys, k, shape_.width, k_stride_, scratch.q_t.get(), weights);
     if constexpr (Rule::kInfo.drops_keys) {
-      SelectLiveRows(keys, weights, scratch.list);
+      SelectLiveRows(keys, place.queries, weights, scratch.list);
       if (keys.rows == 0) return;
     }
     scratch.block.Begin(call_, place, begin, rows);
     scratch.block.BeginGrad(gradients_, place, task.place, begin, rows);
     keys.bits = dropout_.Draw(place.batch, place.head, place.first_position, begin, rows, scratch.bits);
     // forward: out += p * v   so: dp = d_out . v, dv += p * d_out
-    DotTile(v, keys.list, keys.rows, shape_.value_width, v_stride_, scratch.d_out_t.get(), d_scores);
+    DotTile(keys, v, shape_.value_width, v_stride_, scratch.d_out_t.get(), d_scores);
     ComputeGradients(keys, task, scratch);
     scratch.block.EndGrad(gradients_, place, begin, rows);
     if (task.collect == Collect::kTotals) return;
-    OuterTile(weights, keys.rows, place.queries, scratch.d_out.get(), v_stride_, keys.list, shape_.value_width,
-              v_stride_, !scratch.d_out_finite, d_v);
+    OuterTile(keys, weights, place.queries, scratch.d_out.get(), v_stride_, shape_.value_width, v_stride_,
+              !scratch.d_out_finite, d_v);
     // forward: s = q . k   so: dq += ds * k, dk += ds * q
-    AccumulateTile(k, keys.list, keys.rows, shape_.width, k_stride_, d_scores, scratch.ones.get(), !scratch.keys_finite,
+    AccumulateTile(keys, k, shape_.width, k_stride_, d_scores, scratch.ones.get(), !scratch.keys_finite,
                    scratch.d_q_t.get());
-    OuterTile(d_scores, keys.rows, place.queries, scratch.q.get(), k_stride_, keys.list, shape_.width, k_stride_,
+    OuterTile(keys, d_scores, place.queries, scratch.q.get(), k_stride_, shape_.width, k_stride_,
               !scratch.queries_finite, d_k);
   }
 

@@ -143,20 +143,21 @@ class Forward {
   void ComputeBlock(size_t first_key, size_t rows, Tile& tile, Scratch& scratch) const {
     const TilePlace& place = tile.place;
     float* scores = scratch.scores.get();
-    DotTile(scratch.keys.get(), nullptr, rows, shape_.width, k_stride_, tile.q_t.get(), scores);
     KeyRows keys;
     keys.first_key = first_key;
     keys.rows = rows;
     keys.first_position = static_cast<ptrdiff_t>(place.first_position);
     keys.drop_below = dropout_.DropBelow();
     keys.scales = norm_.on ? scratch.key_scales.get() : nullptr;
-    if constexpr (Rule::kInfo.drops_keys) SelectLiveRows(keys, scores, scratch.list);
+    keys.FindEnds(place.queries);
+    DotTile(keys, scratch.keys.get(), shape_.width, k_stride_, tile.q_t.get(), scores);
+    if constexpr (Rule::kInfo.drops_keys) SelectLiveRows(keys, place.queries, scores, scratch.list);
     if (keys.rows > 0) {
       scratch.block.Begin(call_, place, first_key, rows);
       keys.bits = dropout_.Draw(place.batch, place.head, place.first_position, first_key, rows, scratch.bits);
       WeighTile<Rule>(scoring_, keys, scratch.block, tile, scores, scratch.alpha.get());
-      AccumulateTile(scratch.values.get(), keys.list, keys.rows, shape_.value_width, v_stride_, scores,
-                     scratch.alpha.get(), !scratch.values_finite, tile.o_t.get());
+      AccumulateTile(keys, scratch.values.get(), shape_.value_width, v_stride_, scores, scratch.alpha.get(),
+                     !scratch.values_finite, tile.o_t.get());
     }
     if constexpr (Rule::kInfo.stops) {
       if (first_key == 0 || scoring_.stop_eps == kStopNever) return;

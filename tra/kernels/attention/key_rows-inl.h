@@ -26,18 +26,34 @@ struct KeyRows {
   const uint32_t* bits = nullptr;  // DropoutBits per (key, lane), or null
   uint32_t drop_below = 0;
   const float* scales = nullptr;  // what QK-norm multiplies each key by, indexed by offset, or null
+  size_t vecs = kVecs;            // vectors of the tile that hold queries
+  // Some query of vector v may see the rows before end[v]; those from there on come after all of them, so that their
+  // scores are not computed and their weights are 0. A multiple of kDotRows, or `rows`.
+  size_t end[kVecs] = {};
+
+  // Sets vecs and end for a tile of this many queries.
+  void FindEnds(size_t queries) {
+    vecs = (queries + kLanes - 1) / kLanes;
+    for (size_t v = 0; v < kVecs; ++v) {
+      const size_t seen = RowsUpTo(first_position + static_cast<ptrdiff_t>((v + 1) * kLanes) - 1);
+      const size_t rounded = (seen + kDotRows - 1) / kDotRows * kDotRows;
+      end[v] = rounded < rows ? rounded : rows;
+    }
+  }
 
   size_t Offset(size_t r) const { return list != nullptr ? list[r] : r; }
 
-  // Returns the first row whose key comes after some query of the tile, which must not see it.
-  size_t FirstDiagonal() const {
-    const ptrdiff_t visible = first_position + 1 - static_cast<ptrdiff_t>(first_key);  // every query sees offsets below
-    if (visible <= 0) return 0;
-    if (list == nullptr) return static_cast<size_t>(visible) < rows ? static_cast<size_t>(visible) : rows;
+  // Returns the number of rows whose key is at this position or before.
+  size_t RowsUpTo(ptrdiff_t position) const {
+    const ptrdiff_t offsets = position + 1 - static_cast<ptrdiff_t>(first_key);
+    if (offsets <= 0) return 0;
+    if (list == nullptr) return static_cast<size_t>(offsets) < rows ? static_cast<size_t>(offsets) : rows;
     size_t r = rows;
-    while (r > 0 && static_cast<ptrdiff_t>(list[r - 1]) >= visible) --r;
+    while (r > 0 && static_cast<ptrdiff_t>(list[r - 1]) >= offsets) --r;
     return r;
   }
+  // Returns the first row whose key comes after some query of the tile, which must not see it.
+  size_t FirstDiagonal() const { return RowsUpTo(first_position); }
 
   // Returns the lanes whose query comes before the key of row r and must not see it.
   HWY_INLINE MF Future(size_t r, VF lanes) const {
@@ -59,27 +75,45 @@ struct KeyRows {
   }
 };
 
-// Calls at(r, std::integral_constant<bool, diagonal>) for every row, right to left; `diagonal` is true from
-// FirstDiagonal on.
+// Calls at(r, std::integral_constant<bool, diagonal>) for every row that vector v may see, right to left; `diagonal` is
+// true from FirstDiagonal on.
 template <class At>
-HWY_INLINE void RightToLeft(const KeyRows& keys, const At& at) {
+HWY_INLINE void RightToLeft(const KeyRows& keys, size_t v, const At& at) {
   const size_t diagonal = keys.FirstDiagonal();
-  for (size_t r = keys.rows; r > diagonal; --r) at(r - 1, std::true_type());
+  for (size_t r = keys.end[v]; r > diagonal; --r) at(r - 1, std::true_type());
   for (size_t r = diagonal; r > 0; --r) at(r - 1, std::false_type());
 }
 
+// Sets the rows that vector v does not see to zero.
+HWY_INLINE void ZeroUnseen(const KeyRows& keys, size_t v, float* HWY_RESTRICT s) {
+  for (size_t r = keys.end[v]; r < keys.rows; ++r) hn::Store(hn::Zero(DF()), DF(), s + r * kTile + v * kLanes);
+}
+
+// Calls of(begin, first row, end row) for the rows whose scores are computed from vector `begin` on.
+template <class Of>
+HWY_INLINE void ForEachSegment(const KeyRows& keys, const Of& of) {
+  size_t first = 0;
+  for (size_t begin = 0; begin < keys.vecs; ++begin) {
+    if (keys.end[begin] > first) of(begin, first, keys.end[begin]);
+    first = keys.end[begin] > first ? keys.end[begin] : first;
+  }
+}
+
 // Lists the rows in which any score of the tile passes the threshold, and returns their number. NaN passes.
-HWY_INLINE size_t LiveRows(const float* HWY_RESTRICT s, size_t rows, uint16_t* HWY_RESTRICT list) {
+HWY_INLINE size_t LiveRows(const KeyRows& keys, const float* HWY_RESTRICT s, uint16_t* HWY_RESTRICT list) {
   const DF df;
   const VF zero = hn::Zero(df);
   size_t live = 0;
-  for (size_t r = 0; r < rows; ++r) {
-    const float* HWY_RESTRICT at = s + r * kTile;
-    const MF dead01 = hn::And(hn::Le(hn::Load(df, at), zero), hn::Le(hn::Load(df, at + kLanes), zero));
-    const MF dead = hn::And(dead01, hn::Le(hn::Load(df, at + 2 * kLanes), zero));
-    list[live] = static_cast<uint16_t>(r);
-    live += hn::AllTrue(df, dead) ? 0 : 1;
-  }
+  ForEachSegment(keys, [&](size_t begin, size_t first, size_t last) HWY_ATTR {
+    for (size_t r = first; r < last; ++r) {
+      MF dead = hn::Le(hn::Load(df, s + r * kTile + begin * kLanes), zero);
+      for (size_t v = begin + 1; v < keys.vecs; ++v) {
+        dead = hn::And(dead, hn::Le(hn::Load(df, s + r * kTile + v * kLanes), zero));
+      }
+      list[live] = static_cast<uint16_t>(r);
+      live += hn::AllTrue(df, dead) ? 0 : 1;
+    }
+  });
   return live;
 }
 
@@ -91,12 +125,13 @@ HWY_INLINE void CompactRows(const uint16_t* list, size_t live, float* s) {
 }
 
 // Removes the rows of `keys` that no query of the tile keeps, if there are enough of them to be worth an indirection.
-HWY_INLINE void SelectLiveRows(KeyRows& keys, float* scores, uint16_t* list) {
-  const size_t live = LiveRows(scores, keys.rows, list);
+HWY_INLINE void SelectLiveRows(KeyRows& keys, size_t queries, float* scores, uint16_t* list) {
+  const size_t live = LiveRows(keys, scores, list);
   if (4 * live >= 3 * keys.rows) return;
   CompactRows(list, live, scores);
   keys.rows = live;
   keys.list = list;
+  keys.FindEnds(queries);
 }
 
 }  // namespace HWY_NAMESPACE

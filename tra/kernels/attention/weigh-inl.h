@@ -41,7 +41,7 @@ HWY_INLINE void WeighTileImpl(const Scoring& scoring, const KeyRows& keys, const
   const DF df;
   SoftmaxLanes& softmax = tile.lanes;
   const VF keep_scale = hn::Set(df, scoring.keep_scale);
-  for (size_t v = 0; v < kVecs; ++v) {
+  for (size_t v = 0; v < keys.vecs; ++v) {
     const VF lanes = hn::Iota(df, static_cast<float>(v * kLanes));
     const VF to_log2 = hn::Load(df, softmax.to_log2 + v * kLanes);
     float* HWY_RESTRICT column = s + v * kLanes;
@@ -59,7 +59,7 @@ HWY_INLINE void WeighTileImpl(const Scoring& scoring, const KeyRows& keys, const
     const VF minus_inf = hn::Set(df, -std::numeric_limits<float>::infinity());
     VF max = old_max;
     const VF offset = kBounded ? hn::Neg(old_max) : hn::Zero(df);
-    RightToLeft(keys, [&](size_t r, auto diagonal) HWY_ATTR {
+    RightToLeft(keys, v, [&](size_t r, auto diagonal) HWY_ATTR {
       const VF score = hn::Load(df, column + r * kTile);
       VF y = walk.Logit(score, keys.Scale(r, to_log2), offset, keys, r);
       if constexpr (kDrop == DropoutOn::kLogits) {
@@ -80,7 +80,7 @@ HWY_INLINE void WeighTileImpl(const Scoring& scoring, const KeyRows& keys, const
     VF old_sum = hn::Load(df, softmax.sum + v * kLanes);
     if constexpr (!kBounded) {
       const VF shrink = Exp2(hn::Sub(old_max, max));
-      for (size_t r = 0; r < keys.rows; ++r) weigh(Exp2(hn::Sub(hn::Load(df, column + r * kTile), max)), r);
+      for (size_t r = 0; r < keys.end[v]; ++r) weigh(Exp2(hn::Sub(hn::Load(df, column + r * kTile), max)), r);
       old_sum = hn::Mul(old_sum, shrink);
       hn::Store(max, df, softmax.max_log2 + v * kLanes);
       hn::Store(shrink, df, alpha + v * kLanes);
@@ -129,13 +129,13 @@ HWY_INLINE void GradTileImpl(const Scoring& scoring, const KeyRows& keys, const 
                              float* HWY_RESTRICT d_p) {
   const DF df;
   const VF keep_scale = hn::Set(df, scoring.keep_scale);
-  for (size_t v = 0; v < kVecs; ++v) {
+  for (size_t v = 0; v < keys.vecs; ++v) {
     const VF lanes = hn::Iota(df, static_cast<float>(v * kLanes));
     const VF to_log2 = hn::Load(df, softmax.to_log2 + v * kLanes);
     const VF minus_sum = hn::Neg(hn::Load(df, softmax.log2_sum + v * kLanes));
     const VF delta = hn::Load(df, softmax.delta + v * kLanes);
     Walk walk(tile, block, v);
-    RightToLeft(keys, [&](size_t r, auto diagonal) HWY_ATTR {
+    RightToLeft(keys, v, [&](size_t r, auto diagonal) HWY_ATTR {
       float* HWY_RESTRICT s_at = s + r * kTile + v * kLanes;
       float* HWY_RESTRICT d_at = d_p + r * kTile + v * kLanes;
       const VF score = hn::Load(df, s_at);
@@ -168,6 +168,8 @@ HWY_INLINE void GradTileImpl(const Scoring& scoring, const KeyRows& keys, const 
       hn::Store(p, df, s_at);
       hn::Store(hn::Mul(d, scale), df, d_at);
     });
+    ZeroUnseen(keys, v, s);
+    ZeroUnseen(keys, v, d_p);
     walk.Save(tile, v);
   }
 }
