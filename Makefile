@@ -26,6 +26,7 @@ asan: setup
 bench: build
 	build/release/bin/tra bench attention
 	build/release/bin/tra bench step
+	build/release/bin/tra bench products
 	build/release/bin/tra bench data
 
 format: setup

@@ -65,6 +65,19 @@ TEST_F(PooledMemoryTest, SizesThatAreNoLongerWantedGo) {
   EXPECT_LE(PooledMemoryStats().kept, 80 * kMiB);
 }
 
+// The tokens of a step are now more, now fewer.
+TEST_F(PooledMemoryTest, SimilarSizesShareABlock) {
+  TrimPooledMemory();
+  const void* large = nullptr;
+  {
+    const at::Tensor x = Floats(1 << 20);
+    large = x.data_ptr();
+  }
+  for (const int64_t n : {900'000, 1 << 20, 720'000}) EXPECT_EQ(Floats(n).data_ptr(), large) << n;
+  EXPECT_NE(Floats(1 << 18).data_ptr(), large);  // a quarter: it would waste the rest
+  EXPECT_EQ(PooledMemoryStats().in_use, 0u);
+}
+
 TEST_F(PooledMemoryTest, ThreadsMayShareIt) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {

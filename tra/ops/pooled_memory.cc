@@ -27,6 +27,11 @@ size_t Rounded(size_t bytes) {
   return RoundUp(bytes, power / 16 > 4096 ? power / 16 : 4096);
 }
 
+struct Block {
+  void* data;
+  size_t bytes;
+};
+
 class Pool {
  public:
   static Pool& Instance() {
@@ -34,16 +39,18 @@ class Pool {
     return *pool;
   }
 
-  void* Take(size_t bytes) {
+  // Returns a block of at least this many bytes. Batches of sequences differ a little in size from step to step, so a
+  // block that is up to a half too large will do.
+  Block Take(size_t bytes) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
-      std::vector<Free>& free = free_[bytes];
-      if (!free.empty()) {
-        void* block = free.back().block;
-        free.pop_back();
-        stats_.kept -= bytes;
-        Count(bytes);
-        return block;
+      for (auto each = free_.lower_bound(bytes); each != free_.end() && each->first <= bytes + bytes / 2; ++each) {
+        if (each->second.empty()) continue;
+        const Block found = {each->second.back().block, each->first};
+        each->second.pop_back();
+        stats_.kept -= found.bytes;
+        Count(found.bytes);
+        return found;
       }
       // Other sizes than before are needed, so the blocks unused for longest are freed.
       while (stats_.kept > 0 && stats_.in_use + stats_.kept + bytes > peak_ + peak_ / 4) DropOldest();
@@ -57,7 +64,7 @@ class Pool {
     if (bytes >= 2 * kHugePage) madvise(block, bytes, MADV_HUGEPAGE);  // a hint: where it fails, pages are small
     const std::lock_guard<std::mutex> lock(mutex_);
     Count(bytes);
-    return block;
+    return {block, bytes};
   }
 
   void Keep(void* block, size_t bytes) {
@@ -110,11 +117,6 @@ class Pool {
   uint64_t clock_ = 0;
 };
 
-struct Block {
-  void* data;
-  size_t bytes;
-};
-
 void Release(void* context) {
   const std::unique_ptr<Block> block(static_cast<Block*>(context));
   Pool::Instance().Keep(block->data, block->bytes);
@@ -134,9 +136,7 @@ class PooledAllocator : public c10::Allocator {
  private:
   c10::DataPtr Allocate(size_t bytes) const {
     if (bytes < kSmallest) return small_->allocate(bytes);
-    auto block = std::make_unique<Block>();
-    block->bytes = Rounded(bytes);
-    block->data = Pool::Instance().Take(block->bytes);
+    auto block = std::make_unique<Block>(Pool::Instance().Take(Rounded(bytes)));
     void* data = block->data;
     return {data, block.release(), &Release, at::Device(at::DeviceType::CPU)};
   }
