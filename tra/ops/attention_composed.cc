@@ -70,24 +70,51 @@ at::Tensor Mix(const at::Tensor& weights, const at::Tensor& v) {
   return at::matmul(weights, v.masked_fill(spoiled, 0.0)).masked_fill(reached, std::nan(""));
 }
 
-// Computes a flat batch one sequence after the other.
-at::Tensor EachSequenceAlone(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                             const at::Tensor& rule_input, const AttentionOptions& options,
-                             const at::Tensor& sequence_ids, const at::Tensor& cu_seqlens) {
-  const int64_t sequences = cu_seqlens.size(0) - 1;
+// Computes a flat batch: padded to a rectangle on the right, which no query sees, or one sequence after the other where
+// that would be mostly padding.
+at::Tensor ComposeFlat(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& rule_input,
+                       const AttentionOptions& options, const at::Tensor& sequence_ids, const at::Tensor& cu_seqlens) {
+  const int64_t heads = q.size(1), tokens = q.size(2);
   const int32_t* offsets = cu_seqlens.data_ptr<int32_t>();
-  SequenceIds("attention_composed", {options.seed, sequence_ids}, sequences);  // refuses ids that do not fit
-  std::vector<at::Tensor> parts = {at::empty({1, q.size(1), 0, v.size(3)}, v.options())};
-  for (int64_t b = 0; b < sequences; ++b) {
-    const int64_t start = offsets[b], length = offsets[b + 1] - offsets[b];
-    if (length == 0) continue;
-    const auto part = [&](const at::Tensor& x) { return x.narrow(2, start, length); };
-    const bool by_token = rule_input.defined() && rule_input.dim() > 2;
-    const at::Tensor id = sequence_ids.defined() ? sequence_ids.narrow(0, b, 1) : at::full({1}, b, at::kLong);
-    parts.push_back(
-        AttentionComposed(part(q), part(k), part(v), by_token ? part(rule_input) : rule_input, options, id));
+  const int64_t* given_ids = SequenceIds("attention_composed", {options.seed, sequence_ids}, cu_seqlens.size(0) - 1);
+  std::vector<int64_t> starts, lengths, ids;  // of the sequences that are not empty
+  for (int64_t b = 0; b + 1 < cu_seqlens.size(0); ++b) {
+    if (offsets[b + 1] == offsets[b]) continue;
+    starts.push_back(offsets[b]);
+    lengths.push_back(offsets[b + 1] - offsets[b]);
+    ids.push_back(given_ids == nullptr ? b : given_ids[b]);
   }
-  return at::cat(parts, 2);
+  if (lengths.empty()) return at::empty({1, heads, 0, v.size(3)}, v.options());
+  const auto sequences = static_cast<int64_t>(lengths.size());
+  const int64_t longest = *std::max_element(lengths.begin(), lengths.end());
+  const bool by_token = rule_input.defined() && rule_input.dim() > 2;
+  if (sequences * longest > 4 * tokens) {
+    std::vector<at::Tensor> parts;
+    for (size_t i = 0; i < lengths.size(); ++i) {
+      const auto part = [&](const at::Tensor& x) { return x.narrow(2, starts[i], lengths[i]); };
+      parts.push_back(AttentionComposed(part(q), part(k), part(v), by_token ? part(rule_input) : rule_input, options,
+                                        at::full({1}, ids[i], at::kLong)));
+    }
+    return at::cat(parts, 2);
+  }
+  std::vector<int64_t> from, back;  // the token at each place of the rectangle, and the place of each token
+  for (int64_t i = 0; i < sequences; ++i) {
+    const int64_t start = starts[static_cast<size_t>(i)], length = lengths[static_cast<size_t>(i)];
+    for (int64_t t = 0; t < longest; ++t) from.push_back(start + std::min(t, length - 1));
+    for (int64_t t = 0; t < length; ++t) back.push_back(i * longest + t);
+  }
+  const at::Tensor places = at::tensor(from, at::kLong).to(q.device());
+  // [1, head, token, ...] -> [sequence, head, position, ...]
+  const auto pad = [&](const at::Tensor& x) {
+    std::vector<int64_t> sizes = {heads, sequences, longest};
+    if (x.dim() == 4) sizes.push_back(x.size(3));
+    return x.squeeze(0).index_select(1, places).view(sizes).transpose(0, 1);
+  };
+  const at::Tensor out = AttentionComposed(pad(q), pad(k), pad(v), by_token ? pad(rule_input) : rule_input, options,
+                                           at::tensor(ids, at::kLong));
+  return out.transpose(0, 1)
+      .reshape({1, heads, sequences * longest, v.size(3)})
+      .index_select(2, at::tensor(back, at::kLong).to(q.device()));
 }
 
 }  // namespace
@@ -121,7 +148,7 @@ at::Tensor AttentionComposed(const at::Tensor& q, const at::Tensor& k, const at:
                              const at::Tensor& rule_input, const AttentionOptions& options,
                              const at::Tensor& sequence_ids, const at::Tensor& cu_seqlens) {
   CheckAttention("attention_composed", q, k, v, rule_input, options, cu_seqlens);
-  if (cu_seqlens.defined()) return EachSequenceAlone(q, k, v, rule_input, options, sequence_ids, cu_seqlens);
+  if (cu_seqlens.defined()) return ComposeFlat(q, k, v, rule_input, options, sequence_ids, cu_seqlens);
   // Autocast would lower the products to half precision and move scores across the threshold.
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
   // Half precision cannot count past 256 (bfloat16) or 2048, so its inputs are widened; the output has the type of the
