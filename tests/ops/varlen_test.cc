@@ -46,7 +46,7 @@ Flat Draw(ScoreRule rule, const std::vector<int64_t>& lengths) {
   if (InfoOf(rule).input_is_log_gate) flat.input = at::log_sigmoid(at::randn({tokens, kHeads}) + 2);
   if (rule == ScoreRule::kDistance) flat.input = at::randn({kHeads, kTable});
   if (rule == ScoreRule::kContextual) flat.input = at::randn({tokens, kHeads, kTable});
-  for (at::Tensor each : flat.Leaves()) each.set_requires_grad(true);
+  for (const at::Tensor& each : flat.Leaves()) each.set_requires_grad(true);
   return flat;
 }
 
@@ -66,7 +66,7 @@ Flat Alone(const Flat& flat, int64_t b, bool shared_input) {
   const auto part = [&](const at::Tensor& x) { return x.detach().narrow(0, start, length).clone(); };
   Flat alone{part(flat.q), part(flat.k), part(flat.v), {}, Offsets({length}), part(flat.mix)};
   if (flat.input.defined()) alone.input = shared_input ? flat.input.detach().clone() : part(flat.input);
-  for (at::Tensor each : alone.Leaves()) each.set_requires_grad(true);
+  for (const at::Tensor& each : alone.Leaves()) each.set_requires_grad(true);
   return alone;
 }
 
@@ -149,7 +149,7 @@ TEST(Varlen, NothingOfANeighbourReachesASequence) {
       *x = x->detach().clone();
       x->narrow(0, start, end - start).fill_(std::nan(""));
     }
-    for (at::Tensor leaf : spoiled.Leaves()) leaf.set_requires_grad(true);
+    for (const at::Tensor& leaf : spoiled.Leaves()) leaf.set_requires_grad(true);
     const Result after = Compute(spoiled, each.options);
     const auto same = [&](const at::Tensor& a, const at::Tensor& b) {
       return a.narrow(0, 0, start).equal(b.narrow(0, 0, start)) &&
@@ -218,7 +218,7 @@ void ExpectComposedGivesTheSame(const std::vector<int64_t>& lengths) {
     for (at::Tensor* x : {&wide.q, &wide.k, &wide.v, &wide.input, &wide.mix}) {
       if (x->defined()) *x = x->detach().to(at::kDouble);
     }
-    for (at::Tensor leaf : wide.Leaves()) leaf.set_requires_grad(true);
+    for (const at::Tensor& leaf : wide.Leaves()) leaf.set_requires_grad(true);
     const Result kernels = Compute(flat, options), composed = Compute(wide, options);
     EXPECT_LT(Worst(kernels.out, composed.out), 1e-5);
     for (size_t i = 0; i < kernels.gradients.size(); ++i) {
