@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <hwy/targets.h>
 
+#include <algorithm>
 #include <string>
 
 #include "tra/ops/product.h"

@@ -239,8 +239,8 @@ TEST_F(Training, AJumpOfTheLossIsReported) {
   // The rate grows until it is too high.
   const Result result =
       RunTra(Command("a",
-                     "--set train.lr=5 --set train.warmup=1000 --set train.steps=200 --set train.checkpoint_every=50 "
-                     "--set model.block=normed-residual --set train.spike=1.2"));
+                     "--set train.lr=100 --set train.warmup=300 --set train.steps=200 --set train.checkpoint_every=50 "
+                     "--set model.block=normed-residual"));
   EXPECT_EQ(result.code, 0) << result.err;
   const size_t at = result.err.find("the loss jumped to ");
   ASSERT_NE(at, std::string::npos) << result.err;

@@ -56,10 +56,10 @@ void CutIntoSequences(const at::Tensor& cu_seqlens, AttentionShape& shape, Views
   ((rows.offsets = offsets), ...);
 }
 
-// A table by distance belongs to all sequences of a batch.
+// Does the same for the rule's input, unless that is a table of all sequences.
 template <typename T>
 void CutInput(const at::Tensor& cu_seqlens, ScoreRule rule, Rows<T>& rows) {
-  if (cu_seqlens.defined() && rule != ScoreRule::kDistance) rows.offsets = cu_seqlens.data_ptr<int32_t>();
+  if (cu_seqlens.defined() && InputIsByToken(rule)) rows.offsets = cu_seqlens.data_ptr<int32_t>();
 }
 
 // Returns options that draw as `draws` says, which must outlive them.
@@ -185,7 +185,7 @@ at::Tensor AttentionVarlen(const at::Tensor& q, const at::Tensor& k, const at::T
                     ", v ", v.sizes());
   // [token, head, ...] -> [1, head, token, ...]
   const auto as_batch = [](const at::Tensor& x) { return x.transpose(0, 1).unsqueeze(0); };
-  const bool by_token = rule_input.defined() && rule_input.dim() >= 2 && options.rule != ScoreRule::kDistance;
+  const bool by_token = InputIsByToken(options.rule) && rule_input.defined() && rule_input.dim() >= 2;
   return Attention(as_batch(q), as_batch(k), as_batch(v), by_token ? as_batch(rule_input) : rule_input, options,
                    sequence_ids, cu_seqlens)
       .squeeze(0)

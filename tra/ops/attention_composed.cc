@@ -87,7 +87,7 @@ at::Tensor ComposeFlat(const at::Tensor& q, const at::Tensor& k, const at::Tenso
   if (lengths.empty()) return at::empty({1, heads, 0, v.size(3)}, v.options());
   const auto sequences = static_cast<int64_t>(lengths.size());
   const int64_t longest = *std::max_element(lengths.begin(), lengths.end());
-  const bool by_token = rule_input.defined() && rule_input.dim() > 2;
+  const bool by_token = InputIsByToken(options.rule);
   if (sequences * longest > 4 * tokens) {
     std::vector<at::Tensor> parts;
     for (size_t i = 0; i < lengths.size(); ++i) {

@@ -8,6 +8,8 @@ namespace tra {
 
 bool TakesInput(ScoreRule rule) { return InfoOf(rule).rows != InputRows::kNone; }
 
+bool InputIsByToken(ScoreRule rule) { return TakesInput(rule) && InfoOf(rule).rows != InputRows::kDistances; }
+
 AttentionShape ShapeOf(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& rule_input,
                        ScoreRule rule) {
   const auto size = [](const at::Tensor& t, int64_t dim) { return static_cast<size_t>(t.size(dim)); };

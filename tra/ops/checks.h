@@ -20,6 +20,9 @@ void CheckOffsets(const char* name, const at::Tensor& cu_seqlens, int64_t tokens
 // Returns whether the rule takes an input besides q, k and v.
 bool TakesInput(ScoreRule rule);
 
+// Returns whether the rule's input has a row per token, and not a table that all sequences share.
+bool InputIsByToken(ScoreRule rule);
+
 AttentionShape ShapeOf(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& rule_input,
                        ScoreRule rule);
 
