@@ -83,7 +83,7 @@ class DropoutFactors {
     for (size_t v = 0; v < kVectors; ++v) {
       // The sixteen calls of a block never carry into the upper half of the counter.
       const uint64_t call = uint64_t{block} * kDropoutLanes + v * kLanes;
-      words[0][v] = hn::Iota(du, static_cast<uint32_t>(call));
+      words[0][v] = CountFrom(du, static_cast<uint32_t>(call));
       words[1][v] = hn::Set(du, static_cast<uint32_t>(call >> 32));
       words[2][v] = hn::Zero(du);
       words[3][v] = hn::Set(du, FirstOf(Stream::kElementDropout));

@@ -3,6 +3,7 @@
 #define TRA_KERNELS_MEMORY_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <new>
 
 #include "hwy/aligned_allocator.h"
@@ -17,6 +18,13 @@ inline Floats AllocateFloats(size_t n) {
   Floats floats = hwy::AllocateAligned<float>(n);
   if (floats == nullptr) throw std::bad_alloc();
   return floats;
+}
+
+using Bytes = hwy::AlignedFreeUniquePtr<uint8_t[]>;
+inline Bytes AllocateBytes(size_t n) {
+  Bytes bytes = hwy::AllocateAligned<uint8_t>(n);
+  if (bytes == nullptr) throw std::bad_alloc();
+  return bytes;
 }
 
 }  // namespace tra

@@ -29,7 +29,14 @@ constexpr size_t kLanes = hn::MaxLanes(DF());
 constexpr size_t kVecs = 3;
 constexpr size_t kTile = kVecs * kLanes;
 // Targets with 32 registers have room for twice as many rows.
-constexpr size_t kDotRows = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 8 : 4;
+constexpr bool kManyRegisters = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64;
+constexpr size_t kDotRows = kManyRegisters ? 8 : 4;
+
+// Returns first, first + 1, ... Highway's Iota builds this in memory lane by lane unless `first` is a constant.
+template <class D>
+HWY_INLINE hn::Vec<D> CountFrom(D d, hn::TFromD<D> first) {
+  return hn::Add(hn::Iota(d, 0), hn::Set(d, first));
+}
 
 // Returns 2^x for x in [-126, 127.5), with a relative error below 3e-7; NaN stays NaN. Uses a degree 5 minimax
 // polynomial on [-1/2, 1/2]; Highway's own Exp spends twice the instructions on a wider range.

@@ -88,7 +88,7 @@ class Backward {
           d_out(AllocateFloats(kTileRows * b.v_stride_)),
           q_t(AllocateFloats(b.k_stride_ * kTile)),
           d_out_t(AllocateFloats(b.v_stride_ * kTile)),
-          d_q_t(AllocateFloats(b.k_stride_ * kTile)),
+          d_q(AllocateFloats(kTile * b.k_stride_)),
           weights(AllocateFloats(kKeyBlock * kTile)),
           d_scores(AllocateFloats(kKeyBlock * kTile)),
           bits(b.dropout_.AllocateBits()),
@@ -104,10 +104,10 @@ class Backward {
     Floats d_keys, d_values;  // [most_chunk_keys_][stride]
     Floats q, d_out;          // [kTile][stride]
     Floats q_t, d_out_t;      // [width][kTile]
-    Floats d_q_t;             // [width][kTile]
+    Floats d_q;               // [kTile][stride]
     Floats weights;           // [kKeyBlock][kTile]: scores, then weights
     Floats d_scores;          // [kKeyBlock][kTile]: dP, then dS
-    Floats bits;              // see DropoutDraws
+    Bytes bits;               // see DropoutDraws
     Floats ones;              // [kTile]
     Floats rows;              // [kTile][stride]
     GradLanes lanes;
@@ -163,8 +163,8 @@ class Backward {
     const bool visit = scoring_.HasTail() || reached < last_key;
     if (visit || first_visit || phase == 0) {
       if (visit) PackKeys(batch, head, first_key, last_key, scratch);
-      std::memset(scratch.d_keys.get(), 0, chunk_size * k_stride_ * sizeof(float));
-      std::memset(scratch.d_values.get(), 0, chunk_size * v_stride_ * sizeof(float));
+      std::memset(scratch.d_keys.get(), 0, (last_key - first_key) * k_stride_ * sizeof(float));
+      std::memset(scratch.d_values.get(), 0, (last_key - first_key) * v_stride_ * sizeof(float));
       for (size_t i = first; i < last; i += kTile) {
         TilePlace place;
         place.batch = batch;
@@ -179,10 +179,10 @@ class Backward {
     if (!norm_.on || task.collect == Collect::kTotals) return;
     // Rows whose gradient is now complete go back through QK-norm while they are in the cache.
     if (chunk + 1 == plan_.Chunks(batch)) {
-      for (size_t j = first_key; j < last_key; ++j) NormBackward(args_.k(batch, head, j), args_.d_k(batch, head, j));
+      NormBackward(OfHead(args_.k, batch, head), first_key, last_key, OfHead(args_.d_k, batch, head));
     }
     if (key_chunk == -static_cast<ptrdiff_t>(PastChunks(batch))) {
-      for (size_t i = first; i < last; ++i) NormBackward(args_.q(batch, head, i), args_.d_q(batch, head, i));
+      NormBackward(OfHead(args_.q, batch, head), first, last, OfHead(args_.d_q, batch, head));
     }
   }
 
@@ -206,11 +206,22 @@ class Backward {
     }
   }
 
-  void NormBackward(const float* HWY_RESTRICT x, float* HWY_RESTRICT d_x) const {
-    const float r = NormScale(x, shape_.width, norm_);
-    // forward: y = x * r   so: dx = dy * r - x * r^2 * mean(x * dy * r); d_x already holds dy * r
-    const float along = -r * r * DotRows(x, d_x, shape_.width) / static_cast<float>(shape_.width);
-    for (size_t c = 0; c < shape_.width; ++c) d_x[c] += x[c] * along;
+  // Takes the gradients of the rows [first, last) back through QK-norm, a vector of rows at a time.
+  void NormBackward(const HeadRows<const float>& x, size_t first, size_t last, const HeadRows<float>& d_x) const {
+    const DF df;
+    HWY_ALIGN float squares[kLanes] = {}, dots[kLanes] = {}, along[kLanes];
+    for (; first < last; first += kLanes) {
+      const size_t rows = std::min(kLanes, last - first);
+      for (size_t i = 0; i < rows; ++i) {
+        squares[i] = SumOfSquares(x(first + i), shape_.width);
+        dots[i] = DotRows(x(first + i), d_x(first + i), shape_.width);
+      }
+      // forward: y = x * r   so: dx = dy * r - x * r^2 * mean(x * dy * r); d_x already holds dy * r
+      const VF r = NormScales(hn::Load(df, squares), shape_.width, norm_);
+      const VF sums = hn::Mul(hn::Mul(hn::Neg(r), r), hn::Load(df, dots));
+      hn::Store(hn::Div(sums, hn::Set(df, static_cast<float>(shape_.width))), df, along);
+      for (size_t i = 0; i < rows; ++i) AddRow(x(first + i), shape_.width, along[i], false, d_x(first + i));
+    }
   }
 
   size_t FirstKey(size_t batch, size_t head, size_t query) const {
@@ -240,12 +251,11 @@ class Backward {
                         carried_.data() + kCarried * shape_.QueryIndex(place.batch, place.head, place.first + lane));
     }
     if (task.collect == Collect::kTotals) return;
-    TransposeBack(scratch.d_q_t.get(), scratch.ones.get(), shape_.width, k_stride_, scratch.rows.get());
     for (size_t lane = 0; lane < place.queries; ++lane) {
-      AddRow(scratch.rows.get() + lane * k_stride_, shape_.width, static_cast<float>(kLn2), first_phase,
+      AddRow(scratch.d_q.get() + lane * k_stride_, shape_.width, static_cast<float>(kLn2), first_phase,
              args_.d_q(place.batch, place.head, place.first + lane));
     }
-    scratch.tile.Store(args_.d_rule_input, place, first_phase, scratch.rows.get());
+    scratch.tile.Store(args_.d_rule_input, place, first_phase);
   }
 
   void BeginTile(const TilePlace& place, bool first_phase, Scratch& scratch) {
@@ -271,7 +281,7 @@ class Backward {
       lanes.delta[lane] = delta_[at];
       scratch.tile.Restore(lane, carried_.data() + kCarried * at, first_phase);
     }
-    std::memset(scratch.d_q_t.get(), 0, k_stride_ * kTile * sizeof(float));
+    std::memset(scratch.d_q.get(), 0, place.queries * k_stride_ * sizeof(float));
   }
 
   // Computes a tile of queries against the keys [begin, end) of the chunk that starts at chunk_key.
@@ -289,7 +299,6 @@ class Backward {
     keys.first_key = begin;
     keys.rows = rows;
     keys.first_position = static_cast<ptrdiff_t>(place.first_position);
-    keys.drop_below = dropout_.DropBelow();
     keys.scales = norm_.on ? scratch.key_scales.get() + (begin - chunk_key) : nullptr;
     keys.FindEnds(place.queries);
     DotTile(keys, k, shape_.width, k_stride_, scratch.q_t.get(), weights);
@@ -299,19 +308,19 @@ class Backward {
     }
     scratch.block.Begin(call_, place, begin, rows);
     scratch.block.BeginGrad(gradients_, place, task.place, begin, rows);
-    keys.bits = dropout_.Draw(place.batch, place.head, place.first_position, begin, rows, scratch.bits);
+    keys.dropped = dropout_.Draw(place, begin, rows, scratch.bits);
     // forward: out += p * v   so: dp = d_out . v, dv += p * d_out
     DotTile(keys, v, shape_.value_width, v_stride_, scratch.d_out_t.get(), d_scores);
     ComputeGradients(keys, task, scratch);
     scratch.block.EndGrad(gradients_, place, begin, rows);
     if (task.collect == Collect::kTotals) return;
-    OuterTile(keys, weights, place.queries, scratch.d_out.get(), v_stride_, shape_.value_width, v_stride_,
-              !scratch.d_out_finite, d_v);
+    SumOverQueries(keys, weights, place.queries, scratch.d_out.get(), v_stride_, shape_.value_width,
+                   !scratch.d_out_finite, v_stride_, d_v);
     // forward: s = q . k   so: dq += ds * k, dk += ds * q
-    AccumulateTile(keys, k, shape_.width, k_stride_, d_scores, scratch.ones.get(), !scratch.keys_finite,
-                   scratch.d_q_t.get());
-    OuterTile(keys, d_scores, place.queries, scratch.q.get(), k_stride_, shape_.width, k_stride_,
-              !scratch.queries_finite, d_k);
+    SumOverKeys(keys, d_scores, place.queries, k, k_stride_, shape_.width, scratch.ones.get(), !scratch.keys_finite,
+                k_stride_, scratch.d_q.get());
+    SumOverQueries(keys, d_scores, place.queries, scratch.q.get(), k_stride_, shape_.width, !scratch.queries_finite,
+                   k_stride_, d_k);
   }
 
   void ComputeGradients(const KeyRows& keys, const Task& task, Scratch& scratch) const {
@@ -332,10 +341,10 @@ class Backward {
   void AddTail(const TilePlace& place, size_t begin, size_t end, Scratch& scratch) const {
     for (size_t block = begin; block < end; block += kKeyBlock) {
       const size_t rows = std::min(kKeyBlock, end - block);
-      const uint32_t* bits = dropout_.Draw(place.batch, place.head, place.first_position, block, rows, scratch.bits);
+      const uint8_t* dropped = dropout_.Draw(place, block, rows, scratch.bits);
       const float* keys = scratch.keys.get() + (block - begin) * k_stride_;
-      ForEachDroppedKept(bits, dropout_.DropBelow(), rows, place.queries, scratch.q_t.get(), keys, shape_.width,
-                         k_stride_, [&](size_t r, size_t lane) {
+      ForEachDroppedKept(dropped, rows, place.queries, scratch.q_t.get(), keys, shape_.width, k_stride_,
+                         [&](size_t r, size_t lane) {
                            const float weight = std::exp2(-scratch.lanes.log2_sum[lane]);
                            const float* d_out = scratch.d_out.get() + lane * v_stride_;
                            float* d_v = scratch.d_values.get() + (block - begin + r) * v_stride_;

@@ -132,11 +132,11 @@ class Decode {
     const size_t past = shape_.keys - shape_.queries;
     const HeadRows<const float> k = OfHead(args_.k, batch, head), v = OfHead(args_.v, batch, head);
     const Norm norm{options_.qk_norm, options_.norm_eps};
-    const Floats q = AllocateFloats(shape_.queries * k_stride_);
+    const Floats q = AllocateFloats(RoundUp(shape_.queries, kDotRows) * k_stride_);
+    const Floats to_log2 = AllocateFloats(RoundUp(shape_.queries, kLanes));  // see SoftmaxLanes
+    PackRows(OfHead(args_.q, batch, head), 0, shape_.queries, shape_.width, k_stride_, norm, q.get(), to_log2.get());
     std::vector<Partial> parts;
-    std::vector<float> to_log2(shape_.queries);  // from dot products to units of log2, QK-norm of the query included
     for (size_t i = 0; i < shape_.queries; ++i) {
-      PackRow(args_.q(batch, head, i), shape_.width, k_stride_, norm, q.get() + i * k_stride_, &to_log2[i]);
       to_log2[i] *= scoring_.to_log2;
       parts.push_back(MakeEmpty());
       if (scoring_.bounded) parts.back().max_log2 = scoring_.bound_log2;
@@ -153,7 +153,7 @@ class Decode {
         if (visible <= block) continue;
         Score(k, block, block_end, q.get() + i * k_stride_, pending[i], dots, have_squares ? nullptr : squares);
         have_squares = true;
-        // As in PackRow, a key too large to normalise is NaN to every query, so that the error shows.
+        // As in PackRows, a key too large to normalise is NaN to every query, so that the error shows.
         for (size_t r = 0; r < block_end - block && options_.qk_norm; ++r) {
           if (!(squares[r] < std::numeric_limits<float>::infinity())) dots[r] = std::numeric_limits<float>::quiet_NaN();
         }
@@ -291,7 +291,7 @@ class Decode {
       VF s = hn::Mul(hn::Load(df, y + i), scale);
       if (options_.qk_norm) s = hn::Div(s, hn::Sqrt(hn::MulAdd(hn::Load(df, lengths + i), mean, norm_eps)));
       if constexpr (Rule::kPairTerms) s = hn::Add(s, hn::Load(df, pair_terms + i));
-      const VF index = hn::Iota(df, static_cast<float>(i));
+      const VF index = CountFrom(df, static_cast<float>(i));
       const MF absent = hn::Ge(index, hn::Set(df, static_cast<float>(n)));
       const VF logit = hn::IfThenElse(absent, minus_inf, hn::MulAdd(index, gate, s));
       max = hn::Max(max, logit);

@@ -11,6 +11,7 @@
 
 #include "tra/kernels/attention/layout.h"
 #include "tra/kernels/attention/products-inl.h"
+#include "tra/kernels/attention/rule_softmax-inl.h"
 #include "tra/kernels/attention/scoring.h"
 #include "tra/kernels/philox-inl.h"
 
@@ -25,47 +26,77 @@ class DropoutDraws {
         sequence_ids_(options.sequence_ids),
         drop_below_(scoring.dropout == DropoutOn::kNone ? 0 : DropoutThreshold(options.dropout_p)) {}
 
-  // Returns the threshold: a pair is dropped if its bits are below it. It is 0 without dropout.
-  uint32_t DropBelow() const { return drop_below_; }
   // Returns memory for Draw, or none where nothing is drawn.
-  Floats AllocateBits() const {
-    return drop_below_ == 0 ? Floats() : AllocateFloats((kKeyBlock + kKeysPerPhilox) * kTile);
+  Bytes AllocateBits() const {
+    // Highway may read whole words of 8 bytes.
+    return drop_below_ == 0 ? Bytes() : AllocateBytes((kKeyBlock + kKeysPerPhilox) * kMaskRow + 8);
   }
 
-  // Returns the bits [rows][kTile] of up to kKeyBlock keys from `first_key` on, for the tile of queries that starts at
-  // `first_position`; null without dropout. first_key need not be a multiple of kKeysPerPhilox.
-  const uint32_t* Draw(size_t batch, size_t head, size_t first_position, size_t first_key, size_t rows,
-                       const Floats& memory) const {
+  // Draws for a tile of queries and up to kKeyBlock keys from `first_key` on. Returns the masks of what is dropped, see
+  // KeyRows::dropped, or null without dropout. first_key need not be a multiple of kKeysPerPhilox.
+  HWY_NOINLINE const uint8_t* Draw(const TilePlace& place, size_t first_key, size_t rows, const Bytes& memory) const {
     if (drop_below_ == 0) return nullptr;
-    auto* bits = reinterpret_cast<uint32_t*>(memory.get());
     const size_t aligned = first_key / kKeysPerPhilox * kKeysPerPhilox;
-    DropoutBitsTile(SequenceSeed(seed_, sequence_ids_, batch), head, first_position, aligned,
-                    first_key + rows - aligned, bits);
-    return bits + (first_key - aligned) * kTile;
+    const uint64_t seed = SequenceSeed(seed_, sequence_ids_, place.batch);
+    const auto draw = [&](auto vectors, size_t v) HWY_ATTR {
+      for (size_t key = aligned; key < first_key + rows; key += kKeysPerPhilox) {
+        DrawKeys<decltype(vectors)::value>(seed, place, v, key, memory.get() + (key - aligned) * kMaskRow);
+      }
+    };
+    const size_t vecs = DivideUp(place.queries, kLanes);
+    if constexpr (kManyRegisters) {
+      WithVectors(0, vecs, [&](auto /*from*/, auto to) HWY_ATTR { draw(to, 0); });
+    } else {
+      for (size_t v = 0; v < vecs; ++v) draw(std::integral_constant<size_t, 1>(), v);
+    }
+    return memory.get() + (first_key - aligned) * kMaskRow;
   }
 
  private:
+  // Draws for the kKeysPerPhilox keys from `key` on and kVectors vectors of the queries, from vector `first` on.
+  template <size_t kVectors>
+  HWY_INLINE void DrawKeys(uint64_t seed, const TilePlace& place, size_t first, size_t key, uint8_t* masks) const {
+    const DU du;
+    const hn::RebindToSigned<DF> di;  // every target can compare signed integers; both are below 2^17
+    VU words[4][kVectors];
+    for (size_t v = 0; v < kVectors; ++v) {
+      words[0][v] = CountFrom(du, static_cast<uint32_t>(place.first_position + (first + v) * kLanes));
+      words[1][v] = hn::Set(du, static_cast<uint32_t>(key / kKeysPerPhilox));
+      words[2][v] = hn::Set(du, static_cast<uint32_t>(place.head));
+      words[3][v] = hn::Set(du, FirstOf(Stream::kAttentionDropout));
+    }
+    PhiloxRounds(seed, words);
+    for (size_t v = 0; v < kVectors; ++v) {
+      const auto store = [&](VU bits, size_t r) HWY_ATTR {
+        const auto dropped = hn::Lt(hn::BitCast(di, bits), hn::Set(di, static_cast<int32_t>(drop_below_)));
+        hn::StoreMaskBits(di, dropped, masks + r * kMaskRow + (first + v) * kMaskBytes);
+      };
+      for (size_t w = 0; w < 4; ++w) {
+        store(hn::And(words[w][v], hn::Set(du, 0xFFFFu)), 2 * w);
+        store(hn::ShiftRight<16>(words[w][v]), 2 * w + 1);
+      }
+    }
+  }
+
   uint64_t seed_;
   const int64_t* sequence_ids_;
-  uint32_t drop_below_;
+  uint32_t drop_below_;  // a pair is dropped if its bits are below this; 0 without dropout
 };
 
 // Calls at(r, lane) for each kept key that logit dropout set to 0, right to left. All keys must come before all
 // queries.
 template <class At>
-HWY_INLINE void ForEachDroppedKept(const uint32_t* bits, uint32_t drop_below, size_t rows, size_t queries,
-                                   const float* q_t, const float* keys, size_t width, size_t stride, const At& at) {
-  const DU du;
-  const hn::RebindToSigned<DF> di;  // every target can compare signed integers; both are below 2^17
-  const auto below = hn::Set(di, static_cast<int32_t>(drop_below));
+HWY_INLINE void ForEachDroppedKept(const uint8_t* dropped, size_t rows, size_t queries, const float* q_t,
+                                   const float* keys, size_t width, size_t stride, const At& at) {
   for (size_t r = rows; r-- > 0;) {
-    for (size_t v = 0; v < kVecs; ++v) {
-      const auto dropped = hn::Lt(hn::BitCast(di, hn::Load(du, bits + r * kTile + v * kLanes)), below);
-      if (HWY_LIKELY(hn::AllFalse(di, dropped))) continue;
-      for (size_t lane = v * kLanes; lane < (v + 1) * kLanes && lane < queries; ++lane) {
-        if (bits[r * kTile + lane] >= drop_below) continue;
-        if (!(DotLane(keys + r * stride, q_t, lane, width) <= 0.0f)) at(r, lane);
+    for (size_t lane = 0; lane < queries; ++lane) {
+      const uint8_t* mask = dropped + r * kMaskRow + lane / kLanes * kMaskBytes + lane % kLanes / 8;
+      if (lane % 8 == 0 && *mask == 0) {
+        lane += HWY_MIN(kLanes, size_t{8}) - 1;  // none of these
+        continue;
       }
+      if ((*mask >> (lane % kLanes % 8) & 1) == 0) continue;
+      if (!(DotLane(keys + r * stride, q_t, lane, width) <= 0.0f)) at(r, lane);
     }
   }
 }

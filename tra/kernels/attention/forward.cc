@@ -70,7 +70,7 @@ class Forward {
     Floats rows;          // [kTile][stride]: queries before they are transposed, outputs after
     Floats scores;        // [kKeyBlock][kTile]
     Floats alpha;         // [kTile]
-    Floats bits;          // see DropoutDraws
+    Bytes bits;           // see DropoutDraws
     typename Rule::Block block;
     std::vector<Tile> tiles;
     uint16_t list[kKeyBlock];
@@ -114,7 +114,7 @@ class Forward {
       }
       block_end = first_key;
     }
-    for (size_t t = 0; t < tiles; ++t) FinishTile(scratch, scratch.tiles[t]);
+    for (size_t t = 0; t < tiles; ++t) FinishTile(scratch.tiles[t]);
   }
 
  private:
@@ -122,19 +122,18 @@ class Forward {
     tile.place = place;
     tile.stopped = false;
     tile.first_key = 0;
-    std::memset(tile.o_t.get(), 0, RoundUp(shape_.value_width, kDotRows) * kTile * sizeof(float));
+    std::memset(tile.out.get(), 0, place.queries * v_stride_ * sizeof(float));
     PackQueries(OfHead(args_.q, place.batch, place.head), place.first, place.queries, shape_.width, k_stride_, norm_,
                 scratch.rows.get(), tile.q_t.get(), tile.lanes.to_log2);
     ScaleToLog2(scoring_, place.queries, tile.lanes.to_log2);
     std::fill_n(tile.lanes.max_log2, kTile, scoring_.bounded ? scoring_.bound_log2 : kLowest);
     std::fill_n(tile.lanes.sum, kTile, 0.0f);
     if constexpr (Rule::kInfo.stops) {
-      for (size_t lane = 0; lane < kTile; ++lane) {
+      std::fill_n(tile.query_bound_log2, kTile, scoring_.bound_log2);
+      for (size_t lane = 0; lane < place.queries && key_lengths_ != nullptr; ++lane) {
         // Where QK-norm does not bound the scores, Cauchy-Schwarz does; see KeyLengthBound.
-        tile.query_bound_log2[lane] =
-            key_lengths_ == nullptr ? scoring_.bound_log2
-                                    : std::sqrt(SumOfSquares(scratch.rows.get() + lane * k_stride_, shape_.width)) *
-                                          scoring_.to_log2 * static_cast<float>(Scoring::kInflate);
+        tile.query_bound_log2[lane] = std::sqrt(SumOfSquares(scratch.rows.get() + lane * k_stride_, shape_.width)) *
+                                      scoring_.to_log2 * static_cast<float>(Scoring::kInflate);
       }
     }
     tile.rule.Begin(call_, scoring_, place, scratch.rows.get());
@@ -147,17 +146,16 @@ class Forward {
     keys.first_key = first_key;
     keys.rows = rows;
     keys.first_position = static_cast<ptrdiff_t>(place.first_position);
-    keys.drop_below = dropout_.DropBelow();
     keys.scales = norm_.on ? scratch.key_scales.get() : nullptr;
     keys.FindEnds(place.queries);
     DotTile(keys, scratch.keys.get(), shape_.width, k_stride_, tile.q_t.get(), scores);
     if constexpr (Rule::kInfo.drops_keys) SelectLiveRows(keys, place.queries, scores, scratch.list);
     if (keys.rows > 0) {
       scratch.block.Begin(call_, place, first_key, rows);
-      keys.bits = dropout_.Draw(place.batch, place.head, place.first_position, first_key, rows, scratch.bits);
+      keys.dropped = dropout_.Draw(place, first_key, rows, scratch.bits);
       WeighTile<Rule>(scoring_, keys, scratch.block, tile, scores, scratch.alpha.get());
-      AccumulateTile(keys, scratch.values.get(), shape_.value_width, v_stride_, scores, scratch.alpha.get(),
-                     !scratch.values_finite, tile.o_t.get());
+      SumOverKeys(keys, scores, place.queries, scratch.values.get(), v_stride_, shape_.value_width, scratch.alpha.get(),
+                  !scratch.values_finite, v_stride_, tile.out.get());
     }
     if constexpr (Rule::kInfo.stops) {
       if (first_key == 0 || scoring_.stop_eps == kStopNever) return;
@@ -172,35 +170,31 @@ class Forward {
   // Adds only the kept keys whose logit dropout set to 0.
   void AddTailBlock(size_t first_key, size_t rows, Tile& tile, Scratch& scratch) const {
     const TilePlace& place = tile.place;
-    const uint32_t* bits = dropout_.Draw(place.batch, place.head, place.first_position, first_key, rows, scratch.bits);
+    const uint8_t* dropped = dropout_.Draw(place, first_key, rows, scratch.bits);
     SoftmaxLanes& lanes = tile.lanes;
-    ForEachDroppedKept(bits, dropout_.DropBelow(), rows, place.queries, tile.q_t.get(), scratch.keys.get(),
-                       shape_.width, k_stride_, [&](size_t r, size_t lane) {
-                         float* o = tile.o_t.get() + lane;
+    ForEachDroppedKept(dropped, rows, place.queries, tile.q_t.get(), scratch.keys.get(), shape_.width, k_stride_,
+                       [&](size_t r, size_t lane) {
+                         float* o = tile.out.get() + lane * v_stride_;
                          if (lanes.max_log2[lane] < 0.0f) {
                            const float shrink = std::exp2(lanes.max_log2[lane]);
-                           for (size_t c = 0; c < shape_.value_width; ++c) o[c * kTile] *= shrink;
+                           for (size_t c = 0; c < shape_.value_width; ++c) o[c] *= shrink;
                            lanes.sum[lane] *= shrink;
                            lanes.max_log2[lane] = 0.0f;
                          }
                          const float weight = std::exp2(-lanes.max_log2[lane]);
                          const float* value = scratch.values.get() + r * v_stride_;
-                         for (size_t c = 0; c < shape_.value_width; ++c) o[c * kTile] += weight * value[c];
+                         for (size_t c = 0; c < shape_.value_width; ++c) o[c] += weight * value[c];
                          lanes.sum[lane] += weight;
                        });
   }
 
-  void FinishTile(Scratch& scratch, const Tile& tile) const {
+  void FinishTile(const Tile& tile) const {
     const TilePlace& place = tile.place;
     const SoftmaxLanes& lanes = tile.lanes;
-    HWY_ALIGN float scale[kTile];
-    for (size_t lane = 0; lane < kTile; ++lane) {
-      scale[lane] = lanes.sum[lane] == 0.0f ? 0.0f : 1.0f / lanes.sum[lane];  // a row that keeps nothing is zero
-    }
-    TransposeBack(tile.o_t.get(), scale, shape_.value_width, v_stride_, scratch.rows.get());
     for (size_t lane = 0; lane < place.queries; ++lane) {
-      std::memcpy(args_.out(place.batch, place.head, place.first + lane), scratch.rows.get() + lane * v_stride_,
-                  shape_.value_width * sizeof(float));
+      const float scale = lanes.sum[lane] == 0.0f ? 0.0f : 1.0f / lanes.sum[lane];  // a row that keeps nothing is zero
+      AddRow(tile.out.get() + lane * v_stride_, shape_.value_width, scale, true,
+             args_.out(place.batch, place.head, place.first + lane));
     }
     const size_t at = shape_.QueryIndex(place.batch, place.head, place.first);
     for (size_t lane = 0; lane < place.queries && args_.log2_sum != nullptr; ++lane) {

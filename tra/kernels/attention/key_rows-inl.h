@@ -17,14 +17,17 @@ HWY_BEFORE_NAMESPACE();
 namespace tra {
 namespace HWY_NAMESPACE {
 
+constexpr size_t kMaskBytes = (kLanes + 7) / 8;  // of the bits of one vector
+constexpr size_t kMaskRow = kVecs * kMaskBytes;
+
 // Score row r belongs to key first_key + Offset(r).
 struct KeyRows {
   size_t first_key = 0;
   size_t rows = 0;
   const uint16_t* list = nullptr;  // offsets of the keys, ascending; null: 0, 1, 2, ...
   ptrdiff_t first_position = 0;    // position of the tile's first query; all its queries see the keys up to it
-  const uint32_t* bits = nullptr;  // DropoutBits per (key, lane), or null
-  uint32_t drop_below = 0;
+  // The pairs that dropout drops, or null: one bit per lane, kMaskBytes per vector, kMaskRow per key.
+  const uint8_t* dropped = nullptr;
   const float* scales = nullptr;  // what QK-norm multiplies each key by, indexed by offset, or null
   size_t vecs = kVecs;            // vectors of the tile that hold queries
   // Some query of vector v may see the rows before end[v]; those from there on come after all of them, so that their
@@ -67,11 +70,7 @@ struct KeyRows {
   }
 
   HWY_INLINE MF DroppedOut(size_t r, size_t v) const {
-    const DU du;
-    const VU drawn = hn::Load(du, bits + Offset(r) * kTile + v * kLanes);
-    // Compared as signed integers, which every target can do: both are below 2^17.
-    const hn::RebindToSigned<DF> di;
-    return hn::RebindMask(DF(), hn::Lt(hn::BitCast(di, drawn), hn::Set(di, static_cast<int32_t>(drop_below))));
+    return hn::LoadMaskBits(DF(), dropped + Offset(r) * kMaskRow + v * kMaskBytes);
   }
 };
 

@@ -9,7 +9,7 @@
 
 namespace tra {
 
-// Keys are visited in blocks of this many: a multiple of 4 and 8 (rows of a product), 6 (rows of OuterTile) and 8 (keys
+// Keys are visited in blocks of this many: a multiple of 4 and 8 (rows of a product), 12 (rows of a sum) and 8 (keys
 // per Philox call).
 constexpr size_t kKeyBlock = 96;
 

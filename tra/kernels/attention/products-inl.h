@@ -1,10 +1,10 @@
 // Computes the three small matrix products that all of attention is made of.
 //
-//   DotTile         s[row][query]   = a[row][:] . b[:][query]              scores, and dP in the backward
-//   AccumulateTile  o[col][query]  += sum_row a[row][col] * p[row][query]  outputs, and dQ
-//   OuterTile       out[row][col]  += sum_query p[row][query] * x[query][col]     dV and dK
+//   DotTile        s[key][query]    = a[key][:] . b[:][query]                  scores, and dP in the backward
+//   SumOverKeys    out[query][col] += sum_key p[key][query] * x[key][col]      outputs, and dQ
+//   SumOverQueries out[key][col]   += sum_query p[key][query] * x[query][col]  dV and dK
 //
-// Rows are keys, see KeyRows. What no query of a vector sees is not computed: on the diagonal, and in lanes not in use.
+// Rows are keys, see KeyRows. What no query of a block sees is not computed: on the diagonal, and in lanes not in use.
 #if defined(TRA_KERNELS_ATTENTION_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRA_KERNELS_ATTENTION_PRODUCTS_INL_H_
 #undef TRA_KERNELS_ATTENTION_PRODUCTS_INL_H_
@@ -106,139 +106,140 @@ HWY_INLINE float DotLane(const float* HWY_RESTRICT row, const float* HWY_RESTRIC
   return hn::GetLane(sum);
 }
 
-// Adds the rows [first, last) to the sums of the vectors [kBegin, kEnd).
-template <bool kListed, bool kSelect, size_t kBegin, size_t kEnd>
-HWY_INLINE void AccumulateRowsOf(const float* HWY_RESTRICT a, const uint16_t* HWY_RESTRICT list, size_t first,
-                                 size_t last, size_t stride, const float* HWY_RESTRICT p, VF (&sum)[kDotRows][kEnd]) {
+// A block of the sums below: kRows rows of the result, each of kCols vectors. As many as there are registers for.
+template <size_t kCols>
+constexpr size_t kSumRows = HWY_MIN(size_t{12}, kVecs* kDotRows / kCols);
+constexpr size_t kMaxSumCols = kDotRows / 2;
+
+// Computes sum[i][j] += sum over k in [first, last) of weight(i, k) * vector j of x(k), in the order of k. kSelect
+// leaves out products with a zero weight, so that an Inf or NaN in a row that has no weight cannot reach the result.
+template <bool kSelect, size_t kRows, size_t kCols, class Weight, class X>
+HWY_INLINE void AddProducts(size_t first, size_t last, const Weight& weight, const X& x, VF (&sum)[kRows][kCols]) {
   const DF df;
-  for (size_t r = first; r < last; ++r) {
-    const float* HWY_RESTRICT row = a + RowAt<kListed>(list, r) * stride;
-    VF ps[kEnd];
-#pragma GCC unroll 3
-    for (size_t v = kBegin; v < kEnd; ++v) ps[v] = hn::Load(df, p + r * kTile + v * kLanes);
-#pragma GCC unroll 8
-    for (size_t i = 0; i < kDotRows; ++i) {
-      const VF x = hn::Set(df, row[i]);
-#pragma GCC unroll 3
-      for (size_t v = kBegin; v < kEnd; ++v) {
-        const VF next = hn::MulAdd(x, ps[v], sum[i][v]);
-        sum[i][v] = kSelect ? hn::IfThenElse(hn::Eq(ps[v], hn::Zero(df)), sum[i][v], next) : next;
-      }
+  for (size_t k = first; k < last; ++k) {
+    const float* HWY_RESTRICT row = x(k);
+    VF xs[kCols];
+#pragma GCC unroll 4
+    for (size_t j = 0; j < kCols; ++j) xs[j] = hn::Load(df, row + j * kLanes);
+#pragma GCC unroll 12
+    for (size_t i = 0; i < kRows; ++i) {
+      const float w = weight(i, k);
+      if (kSelect && w == 0.0f) continue;
+#pragma GCC unroll 4
+      for (size_t j = 0; j < kCols; ++j) sum[i][j] = hn::MulAdd(hn::Set(df, w), xs[j], sum[i][j]);
     }
   }
 }
 
-// Sets o = o * alpha + product. The sum over a block starts from zero: summing blocks separately keeps long rows
-// accurate. kSelect leaves out products with a zero weight, so that an Inf or NaN in a row that a query does not attend
-// to cannot reach it.
-template <bool kListed, bool kSelect, size_t kEnd>
-HWY_INLINE void AccumulateTileImpl(const KeyRows& keys, const float* HWY_RESTRICT a, size_t width, size_t stride,
-                                   const float* HWY_RESTRICT p, const float* HWY_RESTRICT alpha,
-                                   float* HWY_RESTRICT o) {
-  const DF df;
-  for (size_t c = 0; c < width; c += kDotRows) {
-    VF sum[kDotRows][kEnd];
-    for (auto& of_col : sum) {
-      for (VF& each : of_col) each = hn::Zero(df);
+// Sums over keys: a row of the result belongs to a query.
+template <bool kListed, bool kSelect>
+struct KeySum {
+  const KeyRows& keys;
+  const float* p;  // [row][kTile]
+  const float* x;
+  size_t x_stride;
+  const float* alpha;
+  size_t out_stride;
+  float* out;
+
+  // Sets out = out * alpha + sum. The sum over a block of keys starts from zero: summing blocks separately keeps long
+  // rows accurate.
+  template <size_t kRows, size_t kCols>
+  HWY_INLINE void Block(size_t query, size_t c) const {
+    const DF df;
+    VF sum[kRows][kCols];
+    for (auto& of_row : sum) {
+      for (VF& each : of_row) each = hn::Zero(df);
     }
-    AccumulateRowsOf<kListed, kSelect, 0, kEnd>(a + c, keys.list, 0, keys.end[0], stride, p, sum);
-    if constexpr (kEnd > 1) {
-      AccumulateRowsOf<kListed, kSelect, 1, kEnd>(a + c, keys.list, keys.end[0], keys.end[1], stride, p, sum);
-    }
-    if constexpr (kEnd > 2) {
-      AccumulateRowsOf<kListed, kSelect, 2, kEnd>(a + c, keys.list, keys.end[1], keys.end[2], stride, p, sum);
-    }
-#pragma GCC unroll 8
-    for (size_t i = 0; i < kDotRows; ++i) {
-      for (size_t v = 0; v < kEnd; ++v) {
-        float* HWY_RESTRICT to = o + (c + i) * kTile + v * kLanes;
-        hn::Store(hn::MulAdd(hn::Load(df, to), hn::Load(df, alpha + v * kLanes), sum[i][v]), df, to);
+    const size_t seen = keys.RowsUpTo(keys.first_position + static_cast<ptrdiff_t>(query + kRows) - 1);
+    AddProducts<kSelect>(
+        0, seen, [&](size_t i, size_t r) HWY_ATTR { return p[r * kTile + query + i]; },
+        [&](size_t r) HWY_ATTR { return x + RowAt<kListed>(keys.list, r) * x_stride + c; }, sum);
+    for (size_t i = 0; i < kRows; ++i) {
+      const VF scale = hn::Set(df, alpha[query + i]);
+      for (size_t j = 0; j < kCols; ++j) {
+        float* HWY_RESTRICT to = out + (query + i) * out_stride + c + j * kLanes;
+        hn::Store(hn::MulAdd(hn::Load(df, to), scale, sum[i][j]), df, to);
       }
     }
   }
+};
+
+// Sums over queries: a row of the result belongs to a key.
+template <bool kListed, bool kSelect>
+struct QuerySum {
+  const KeyRows& keys;
+  const float* p;  // [row][kTile]
+  size_t queries;
+  const float* x;
+  size_t x_stride;
+  size_t out_stride;
+  float* out;
+
+  template <size_t kRows, size_t kCols>
+  HWY_INLINE void Block(size_t r, size_t c) const {
+    const DF df;
+    VF sum[kRows][kCols];
+    float* to[kRows];
+    for (size_t i = 0; i < kRows; ++i) {
+      to[i] = out + RowAt<kListed>(keys.list, r + i) * out_stride + c;
+      for (size_t j = 0; j < kCols; ++j) sum[i][j] = hn::Load(df, to[i] + j * kLanes);
+    }
+    // Queries before the first of these keys have no weight.
+    const ptrdiff_t ahead = static_cast<ptrdiff_t>(keys.first_key + keys.Offset(r)) - keys.first_position;
+    AddProducts<kSelect>(
+        ahead > 0 ? static_cast<size_t>(ahead) : 0, queries,
+        [&](size_t i, size_t q) HWY_ATTR { return p[(r + i) * kTile + q]; },
+        [&](size_t q) HWY_ATTR { return x + q * x_stride + c; }, sum);
+    for (size_t i = 0; i < kRows; ++i) {
+      for (size_t j = 0; j < kCols; ++j) hn::Store(sum[i][j], df, to[i] + j * kLanes);
+    }
+  }
+};
+
+// Computes kCols vectors of all `rows` of a sum, from column c on.
+template <size_t kCols, class Sum>
+HWY_INLINE void SumColumns(const Sum& sum, size_t rows, size_t c) {
+  constexpr size_t kRows = kSumRows<kCols>, kFew = 2;
+  size_t r = 0;
+  for (; r + kRows <= rows; r += kRows) sum.template Block<kRows, kCols>(r, c);
+  for (; r + kFew <= rows; r += kFew) sum.template Block<kFew, kCols>(r, c);
+  for (; r < rows; ++r) sum.template Block<1, kCols>(r, c);
 }
 
-inline HWY_NOINLINE void AccumulateTile(const KeyRows& keys, const float* a, size_t width, size_t stride,
-                                        const float* p, const float* alpha, bool select, float* o) {
-  WithVectors(0, keys.vecs, [&](auto /*from*/, auto to) HWY_ATTR {
-    constexpr size_t kEnd = decltype(to)::value;
-    if (select) {
-      if (keys.list != nullptr) return AccumulateTileImpl<true, true, kEnd>(keys, a, width, stride, p, alpha, o);
-      return AccumulateTileImpl<false, true, kEnd>(keys, a, width, stride, p, alpha, o);
-    }
-    if (keys.list != nullptr) return AccumulateTileImpl<true, false, kEnd>(keys, a, width, stride, p, alpha, o);
-    AccumulateTileImpl<false, false, kEnd>(keys, a, width, stride, p, alpha, o);
+template <class Sum>
+HWY_INLINE void ComputeSum(const Sum& sum, size_t rows, size_t width) {
+  size_t c = 0;
+  for (; c + kMaxSumCols * kLanes <= width; c += kMaxSumCols * kLanes) SumColumns<kMaxSumCols>(sum, rows, c);
+  if constexpr (kMaxSumCols > 2) {
+    for (; c + 2 * kLanes <= width; c += 2 * kLanes) SumColumns<2>(sum, rows, c);
+  }
+  for (; c < width; c += kLanes) SumColumns<1>(sum, rows, c);
+}
+
+// Calls of(listed, select) with both as std::bool_constant.
+template <class Of>
+HWY_INLINE void WithListAndSelect(bool listed, bool select, const Of& of) {
+  if (select) return listed ? of(std::true_type(), std::true_type()) : of(std::false_type(), std::true_type());
+  listed ? of(std::true_type(), std::false_type()) : of(std::false_type(), std::false_type());
+}
+
+// In both sums `width` is rounded up to whole vectors, and x and out must be padded accordingly.
+inline HWY_NOINLINE void SumOverKeys(const KeyRows& keys, const float* p, size_t queries, const float* x,
+                                     size_t x_stride, size_t width, const float* alpha, bool select, size_t out_stride,
+                                     float* out) {
+  WithListAndSelect(keys.list != nullptr, select, [&](auto listed, auto selects) HWY_ATTR {
+    using Sum = KeySum<decltype(listed)::value, decltype(selects)::value>;
+    ComputeSum(Sum{keys, p, x, x_stride, alpha, out_stride, out}, queries, width);
   });
 }
 
-constexpr size_t kOuterRows = 6;
-constexpr size_t kOuterVecs = kDotRows / 2;
-
-template <size_t kRows, size_t kCols, bool kListed, bool kSelect>
-HWY_INLINE void OuterBlock(const float* HWY_RESTRICT p, size_t first_query, size_t queries, const float* HWY_RESTRICT x,
-                           size_t x_stride, const uint16_t* HWY_RESTRICT list, size_t r, size_t c, size_t out_stride,
-                           float* HWY_RESTRICT out) {
-  const DF df;
-  VF sum[kRows][kCols];
-  for (size_t i = 0; i < kRows; ++i) {
-    for (size_t j = 0; j < kCols; ++j) {
-      sum[i][j] = hn::Load(df, out + RowAt<kListed>(list, r + i) * out_stride + c + j * kLanes);
-    }
-  }
-  const float* HWY_RESTRICT weights = p + r * kTile;
-  for (size_t q = first_query; q < queries; ++q) {
-    VF xs[kCols];
-    for (size_t j = 0; j < kCols; ++j) xs[j] = hn::Load(df, x + q * x_stride + c + j * kLanes);
-#pragma GCC unroll 8
-    for (size_t i = 0; i < kRows; ++i) {
-      const float weight = weights[i * kTile + q];
-      if (kSelect && weight == 0.0f) continue;
-      const VF w = hn::Set(df, weight);
-      for (size_t j = 0; j < kCols; ++j) sum[i][j] = hn::MulAdd(w, xs[j], sum[i][j]);
-    }
-  }
-  for (size_t i = 0; i < kRows; ++i) {
-    for (size_t j = 0; j < kCols; ++j) {
-      hn::Store(sum[i][j], df, out + RowAt<kListed>(list, r + i) * out_stride + c + j * kLanes);
-    }
-  }
-}
-
-template <size_t kRows, bool kListed, bool kSelect>
-HWY_INLINE void OuterRows(const KeyRows& keys, const float* p, size_t queries, const float* x, size_t x_stride,
-                          size_t r, size_t width, size_t out_stride, float* out) {
-  // Queries before the first of these keys have no weight.
-  const ptrdiff_t ahead = static_cast<ptrdiff_t>(keys.first_key + keys.Offset(r)) - keys.first_position;
-  const size_t first_query = ahead > 0 ? static_cast<size_t>(ahead) : 0;
-  size_t c = 0;
-  for (; c + kOuterVecs * kLanes <= width; c += kOuterVecs * kLanes) {
-    OuterBlock<kRows, kOuterVecs, kListed, kSelect>(p, first_query, queries, x, x_stride, keys.list, r, c, out_stride,
-                                                    out);
-  }
-  for (; c < width; c += kLanes) {
-    OuterBlock<kRows, 1, kListed, kSelect>(p, first_query, queries, x, x_stride, keys.list, r, c, out_stride, out);
-  }
-}
-
-template <bool kListed, bool kSelect>
-HWY_INLINE void OuterTileImpl(const KeyRows& keys, const float* p, size_t queries, const float* x, size_t x_stride,
-                              size_t width, size_t out_stride, float* out) {
-  size_t r = 0;
-  for (; r + kOuterRows <= keys.rows; r += kOuterRows) {
-    OuterRows<kOuterRows, kListed, kSelect>(keys, p, queries, x, x_stride, r, width, out_stride, out);
-  }
-  for (; r < keys.rows; ++r) OuterRows<1, kListed, kSelect>(keys, p, queries, x, x_stride, r, width, out_stride, out);
-}
-
-// `width` is rounded up to whole vectors; x and out must be padded accordingly.
-inline HWY_NOINLINE void OuterTile(const KeyRows& keys, const float* p, size_t queries, const float* x, size_t x_stride,
-                                   size_t width, size_t out_stride, bool select, float* out) {
-  if (select) {
-    if (keys.list != nullptr) return OuterTileImpl<true, true>(keys, p, queries, x, x_stride, width, out_stride, out);
-    return OuterTileImpl<false, true>(keys, p, queries, x, x_stride, width, out_stride, out);
-  }
-  if (keys.list != nullptr) return OuterTileImpl<true, false>(keys, p, queries, x, x_stride, width, out_stride, out);
-  OuterTileImpl<false, false>(keys, p, queries, x, x_stride, width, out_stride, out);
+inline HWY_NOINLINE void SumOverQueries(const KeyRows& keys, const float* p, size_t queries, const float* x,
+                                        size_t x_stride, size_t width, bool select, size_t out_stride, float* out) {
+  WithListAndSelect(keys.list != nullptr, select, [&](auto listed, auto selects) HWY_ATTR {
+    using Sum = QuerySum<decltype(listed)::value, decltype(selects)::value>;
+    ComputeSum(Sum{keys, p, queries, x, x_stride, out_stride, out}, keys.rows, width);
+  });
 }
 
 }  // namespace HWY_NAMESPACE

@@ -35,13 +35,13 @@ struct QueryTile {
   explicit QueryTile(const AttentionShape& shape)
       : rule(shape),
         q_t(AllocateFloats(RoundUp(shape.width, 4) * kTile)),
-        o_t(AllocateFloats(RoundUp(shape.value_width, 8) * kTile)) {}
+        out(AllocateFloats(kTile * PackedStride(shape.value_width))) {}
 
   TilePlace place;
   SoftmaxLanes lanes;
   typename Rule::Tile rule;
   Floats q_t;                               // [width][kTile]
-  Floats o_t;                               // [value_width][kTile], the sum of weight * value
+  Floats out;                               // [kTile][PackedStride(value_width)], the sum of weight * value
   HWY_ALIGN float query_bound_log2[kTile];  // no logit exceeds this times the length of the longest key
   size_t first_key = 0;                     // the leftmost key visited if the tile stopped, else 0
   bool stopped = false;

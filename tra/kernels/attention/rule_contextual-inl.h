@@ -71,7 +71,7 @@ struct ContextualRule : SoftmaxRule {
       const VF p = hn::Add(position, gate);
       at = hn::IfThenElse(hn::Lt(p, last), p, last);  // `last` also where p is NaN, because it becomes an index
       low = hn::Floor(at);
-      const auto lanes = hn::Iota(di, static_cast<int32_t>(first_lane));
+      const auto lanes = CountFrom(di, static_cast<int32_t>(first_lane));
       const auto row = hn::Set(di, static_cast<int32_t>(kTile));
       const auto z_at = [&](VF index) HWY_ATTR {
         return hn::GatherIndex(df, z_t, hn::Add(hn::Mul(hn::ConvertTo(di, index), row), lanes));
@@ -114,14 +114,10 @@ struct ContextualRule : SoftmaxRule {
       carried[kSeen] = seen[lane];
       carried[kTotal] = total[lane];
     }
-    void Store(const Rows<float>& d_z, const TilePlace& place, bool overwrite, float* rows) const {
+    void Store(const Rows<float>& d_z, const TilePlace& place, bool overwrite) const {
       HWY_ALIGN float ones[kTile];
       std::fill_n(ones, kTile, 1.0f);
-      const size_t stride = PackedStride(table);
-      TransposeBack(d_z_t.get(), ones, table, stride, rows);
-      for (size_t lane = 0; lane < place.queries; ++lane) {
-        AddRow(rows + lane * stride, table, 1.0f, overwrite, d_z(place.batch, place.head, place.first + lane));
-      }
+      AddTransposed(d_z_t.get(), place.queries, table, ones, overwrite, OfTile(d_z, place));
     }
 
     Floats d_z_t;                  // [table][kTile]

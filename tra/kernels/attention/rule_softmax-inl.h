@@ -48,6 +48,11 @@ struct TilePlace {
   size_t first_position = 0;  // position of lane 0 among the keys
 };
 
+// Returns the rows of a tile's queries, one per lane.
+inline HeadRows<float> OfTile(const Rows<float>& rows, const TilePlace& place) {
+  return {rows(place.batch, place.head, place.first), rows.row_stride};
+}
+
 // Names the sequence, its chunk of queries and the diagonal that a task of the backward works on: see backward.cc.
 struct ChunkPlace {
   size_t batch = 0, chunk = 0, phase = 0;
@@ -70,7 +75,7 @@ struct PlainGradTile : Tile {
   void Restore(size_t /*lane*/, const float* /*carried*/, bool /*first_phase*/) {}
   void Keep(size_t /*lane*/, float* /*carried*/) const {}
   // `overwrite` says that these are a query's first gradients.
-  void Store(const Rows<float>& /*d_input*/, const TilePlace& /*place*/, bool /*overwrite*/, float* /*rows*/) const {}
+  void Store(const Rows<float>& /*d_input*/, const TilePlace& /*place*/, bool /*overwrite*/) const {}
 };
 
 struct SoftmaxRule {

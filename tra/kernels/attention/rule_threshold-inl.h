@@ -70,7 +70,7 @@ struct ThresholdRule : SoftmaxRule {
         const VF relative = hn::Sub(hn::Mul(largest, hn::Set(df, logit_scale)), hn::Load(df, max_log2 + at));
         const MF done = stop.Negligible(df, relative, hn::Load(df, geometric_sum + at),
                                         hn::Set(df, static_cast<float>(keys_left)), hn::Load(df, sum + at));
-        const MF absent = hn::Ge(hn::Iota(df, static_cast<float>(at)), hn::Set(df, static_cast<float>(place.queries)));
+        const MF absent = hn::Ge(CountFrom(df, static_cast<float>(at)), hn::Set(df, static_cast<float>(place.queries)));
         if (!hn::AllTrue(df, hn::Or(done, absent))) return false;
       }
       return true;
@@ -108,7 +108,7 @@ struct ThresholdRule : SoftmaxRule {
       if (!first_phase) count[lane] = carried[0];
     }
     void Keep(size_t lane, float* carried) const { carried[0] = count[lane]; }
-    void Store(const Rows<float>& d_log_gate, const TilePlace& place, bool overwrite, float* /*rows*/) const {
+    void Store(const Rows<float>& d_log_gate, const TilePlace& place, bool overwrite) const {
       for (size_t lane = 0; lane < place.queries; ++lane) {
         AddRow(d_gate + lane, 1, 1.0f, overwrite, d_log_gate(place.batch, place.head, place.first + lane));
       }

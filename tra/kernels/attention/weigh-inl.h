@@ -42,7 +42,7 @@ HWY_INLINE void WeighTileImpl(const Scoring& scoring, const KeyRows& keys, const
   SoftmaxLanes& softmax = tile.lanes;
   const VF keep_scale = hn::Set(df, scoring.keep_scale);
   for (size_t v = 0; v < keys.vecs; ++v) {
-    const VF lanes = hn::Iota(df, static_cast<float>(v * kLanes));
+    const VF lanes = CountFrom(df, static_cast<float>(v * kLanes));
     const VF to_log2 = hn::Load(df, softmax.to_log2 + v * kLanes);
     float* HWY_RESTRICT column = s + v * kLanes;
     Walk walk(tile.rule, block, v);
@@ -86,6 +86,7 @@ HWY_INLINE void WeighTileImpl(const Scoring& scoring, const KeyRows& keys, const
       hn::Store(shrink, df, alpha + v * kLanes);
     }
     hn::Store(hn::Add(old_sum, sum), df, softmax.sum + v * kLanes);
+    ZeroUnseen(keys, v, s);
     walk.Save(tile.rule, v);
   }
 }
@@ -130,7 +131,7 @@ HWY_INLINE void GradTileImpl(const Scoring& scoring, const KeyRows& keys, const 
   const DF df;
   const VF keep_scale = hn::Set(df, scoring.keep_scale);
   for (size_t v = 0; v < keys.vecs; ++v) {
-    const VF lanes = hn::Iota(df, static_cast<float>(v * kLanes));
+    const VF lanes = CountFrom(df, static_cast<float>(v * kLanes));
     const VF to_log2 = hn::Load(df, softmax.to_log2 + v * kLanes);
     const VF minus_sum = hn::Neg(hn::Load(df, softmax.log2_sum + v * kLanes));
     const VF delta = hn::Load(df, softmax.delta + v * kLanes);
