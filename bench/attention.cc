@@ -37,6 +37,7 @@ void Run(const Request& request) {
       {{"target", ChosenTargetName()}, {"threads", settings.threads}, {"libtorch", TORCH_VERSION}});
   if (wanted("correctness")) RunCorrectness(report);
   if (wanted("speed")) RunSpeed(settings, report);
+  if (wanted("shapes")) RunShapes(settings, report);
   if (named("loop")) RunLoop(settings, report);
   if (wanted("stop")) RunStop(settings, report);
   if (wanted("decode")) RunDecode(settings, report);
@@ -66,7 +67,7 @@ void AddAttention(CLI::App& bench) {
   command
       ->add_option("--only", request->only,
                    "parts to run; loop, only if named, repeats forward + backward for a profiler")
-      ->check(CLI::IsMember({"correctness", "speed", "loop", "stop", "memory", "decode"}));
+      ->check(CLI::IsMember({"correctness", "speed", "shapes", "loop", "stop", "memory", "decode"}));
   AddOptions(*command, request);
   command->footer("Example: tra bench attention --only speed --only decode --json figures.json");
 }

@@ -16,7 +16,7 @@
 namespace tra {
 namespace {
 
-constexpr size_t kSmallest = size_t{1} << 20;  // bytes; malloc serves smaller blocks well
+constexpr size_t kSmallest = size_t{1} << 16;  // bytes; malloc serves smaller blocks well
 constexpr size_t kHugePage = size_t{2} << 20;
 
 // Rounds a size up in steps of an eighth of the power of two below it, so that similar sizes can share blocks.

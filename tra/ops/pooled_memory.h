@@ -10,7 +10,7 @@
 
 namespace tra {
 
-// Makes all later CPU tensors of a MiB or more come from a pool. For programs, not for libraries: it replaces
+// Makes all later CPU tensors of 64 KiB or more come from a pool. For programs, not for libraries: it replaces
 // LibTorch's allocator in the whole process. Calling it again changes nothing.
 void UsePooledMemory();
 

@@ -37,6 +37,9 @@ Operand OperandOf(const at::Tensor& x) {
   return {'N', std::max<int64_t>(1, columns), copy.data_ptr<float>(), copy};
 }
 
+constexpr int64_t kCachedElements = int64_t{1} << 17;  // half a MiB: stays in a second-level cache
+constexpr int64_t kFewestRows = 128;                   // enough for a product at full speed
+
 // y = x w^T + b, so: dx = dy w, dw = dy^T x, db = the sum of dy.
 class LinearFunction : public torch::autograd::Function<LinearFunction> {
  public:
@@ -73,8 +76,14 @@ class LinearFunction : public torch::autograd::Function<LinearFunction> {
     sizes.back() = weight.size(0);
     const at::Tensor out = at::empty({rows.size(0), weight.size(0)}, x.options());
     if (bias.defined() && bias.numel() > 0) {
-      out.copy_(bias.expand_as(out));
-      Multiply(out, rows, weight.t(), Into::kAdd);
+      // The product is added to rows that hold the bias, a few at a time so that they are still in the cache then.
+      const int64_t few = std::max<int64_t>(kFewestRows, kCachedElements / std::max<int64_t>(1, out.size(1)));
+      for (int64_t first = 0; first < out.size(0); first += few) {
+        const int64_t n = std::min(few, out.size(0) - first);
+        const at::Tensor part = out.narrow(0, first, n);
+        part.copy_(bias.expand_as(part));
+        Multiply(part, rows.narrow(0, first, n), weight.t(), Into::kAdd);
+      }
     } else {
       Multiply(out, rows, weight.t());
     }
