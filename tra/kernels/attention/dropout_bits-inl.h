@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "tra/kernels/attention/layout.h"
 #include "tra/kernels/attention/products-inl.h"
@@ -88,17 +89,35 @@ class DropoutDraws {
 template <class At>
 HWY_INLINE void ForEachDroppedKept(const uint8_t* dropped, size_t rows, size_t queries, const float* q_t,
                                    const float* keys, size_t width, size_t stride, const At& at) {
-  for (size_t r = rows; r-- > 0;) {
-    for (size_t lane = 0; lane < queries; ++lane) {
-      const uint8_t* mask = dropped + r * kMaskRow + lane / kLanes * kMaskBytes + lane % kLanes / 8;
-      if (lane % 8 == 0 && *mask == 0) {
-        lane += HWY_MIN(kLanes, size_t{8}) - 1;  // none of these
-        continue;
-      }
-      if ((*mask >> (lane % kLanes % 8) & 1) == 0) continue;
-      if (!(DotLane(keys + r * stride, q_t, lane, width) <= 0.0f)) at(r, lane);
+  struct Pair {
+    uint32_t r, lane;
+    float score;
+  };
+  Pair pairs[2 * kTile];
+  size_t n = 0;
+  // Scores of several pairs are computed before any is looked at: each is a chain that waits for itself only.
+  const auto visit = [&]() HWY_ATTR {
+    for (size_t i = 0; i < n; ++i) {
+      pairs[i].score = DotLane(keys + pairs[i].r * stride, q_t, pairs[i].lane, width);
     }
+    for (size_t i = 0; i < n; ++i) {
+      if (!(pairs[i].score <= 0.0f)) at(pairs[i].r, pairs[i].lane);
+    }
+    n = 0;
+  };
+  static_assert(kMaskRow <= sizeof(uint64_t));
+  constexpr size_t kBits = HWY_MAX(kLanes, size_t{8});  // bits per vector of lanes
+  for (size_t r = rows; r-- > 0;) {
+    uint64_t mask = 0;
+    std::memcpy(&mask, dropped + r * kMaskRow, kMaskRow);
+    for (; mask != 0; mask &= mask - 1) {
+      const size_t bit = hwy::Num0BitsBelowLS1Bit_Nonzero64(mask);
+      const size_t lane = bit / kBits * kLanes + bit % kBits;
+      if (lane < queries) pairs[n++] = {static_cast<uint32_t>(r), static_cast<uint32_t>(lane), 0.0f};
+    }
+    if (n > kTile) visit();
   }
+  visit();
 }
 
 }  // namespace HWY_NAMESPACE
