@@ -53,7 +53,7 @@ void Check(const Problem& problem, const AttentionOptions& options);
 void Require(bool right, const std::string& what);
 
 void RunCorrectness(Report& report);                      // correctness.cc: the paper's example, errors against float64
-void RunSpeed(const Settings& settings, Report& report);   // speed.cc: against sgemm, composed operations, SDPA
+void RunSpeed(const Settings& settings, Report& report);  // speed.cc: against sgemm, composed operations, SDPA
 void RunShapes(const Settings& settings, Report& report);  // speed.cc: the kernels against sgemm and SDPA by shape
 void RunLoop(const Settings& settings,
              Report& report);  // speed.cc: TRA forward + backward and nothing else, to profile

@@ -133,8 +133,11 @@ void RunShapes(const Settings& settings, Report& report) {
     int64_t batch, heads, length, width;
     double goal;  // of sgemm's rate, or 0
   };
-  const Case cases[] = {
-      {1, 8, 4096, 64, 0.9}, {16, 4, 512, 64, 0.75}, {128, 4, 100, 64, 0.55}, {1, 8, 4096, 32, 0}, {1, 8, 4096, 128, 0}};
+  const Case cases[] = {{1, 8, 4096, 64, 0.9},
+                        {16, 4, 512, 64, 0.75},
+                        {128, 4, 100, 64, 0.55},
+                        {1, 8, 4096, 32, 0},
+                        {1, 8, 4096, 128, 0}};
   for (const auto& [batch, heads, length, width, goal] : cases) {
     if (settings.quick && length > 512) continue;
     const Problem problem = Problem::Draw(batch, heads, length, width);

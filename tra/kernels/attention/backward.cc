@@ -53,6 +53,9 @@ inline ChunkPlan PlanChunks(const AttentionShape& shape) {
   return plan;
 }
 
+// Scores are in units of log2, their gradients are not.
+constexpr auto kScoreScale = [](size_t /*row*/) { return static_cast<float>(kLn2); };
+
 // Says which gradients a walk over the diagonals collects: see Rule::kNeedsTotals.
 enum class Collect : uint8_t { kTotals, kAll };
 
@@ -198,12 +201,12 @@ class Backward {
 
   void AddKeyGradients(size_t batch, size_t head, size_t first_key, size_t last_key, bool overwrite,
                        const Scratch& scratch) const {
-    for (size_t j = first_key; j < last_key; ++j) {
-      AddRow(scratch.d_keys.get() + (j - first_key) * k_stride_, shape_.width, static_cast<float>(kLn2), overwrite,
-             args_.d_k(batch, head, j));
-      AddRow(scratch.d_values.get() + (j - first_key) * v_stride_, shape_.value_width, 1.0f, overwrite,
-             args_.d_v(batch, head, j));
-    }
+    const HeadRows<float> d_k = {args_.d_k(batch, head, first_key), args_.d_k.row_stride};
+    const HeadRows<float> d_v = {args_.d_v(batch, head, first_key), args_.d_v.row_stride};
+    const size_t rows = last_key - first_key;
+    AddRows(scratch.d_keys.get(), k_stride_, rows, shape_.width, kScoreScale, overwrite, d_k);
+    AddRows(
+        scratch.d_values.get(), v_stride_, rows, shape_.value_width, [](size_t) { return 1.0f; }, overwrite, d_v);
   }
 
   // Takes the gradients of the rows [first, last) back through QK-norm, a vector of rows at a time.
@@ -213,6 +216,7 @@ class Backward {
     for (; first < last; first += kLanes) {
       const size_t rows = std::min(kLanes, last - first);
       for (size_t i = 0; i < rows; ++i) {
+        if (first + i + kPrefetchRows < last) PrefetchRow(x(first + i + kPrefetchRows), shape_.width);
         squares[i] = SumOfSquares(x(first + i), shape_.width);
         dots[i] = DotRows(x(first + i), d_x(first + i), shape_.width);
       }
@@ -251,10 +255,8 @@ class Backward {
                         carried_.data() + kCarried * shape_.QueryIndex(place.batch, place.head, place.first + lane));
     }
     if (task.collect == Collect::kTotals) return;
-    for (size_t lane = 0; lane < place.queries; ++lane) {
-      AddRow(scratch.d_q.get() + lane * k_stride_, shape_.width, static_cast<float>(kLn2), first_phase,
-             args_.d_q(place.batch, place.head, place.first + lane));
-    }
+    AddRows(scratch.d_q.get(), k_stride_, place.queries, shape_.width, kScoreScale, first_phase,
+            OfTile(args_.d_q, place));
     scratch.tile.Store(args_.d_rule_input, place, first_phase);
   }
 

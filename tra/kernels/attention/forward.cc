@@ -29,7 +29,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tra {
 namespace HWY_NAMESPACE {
 
-constexpr size_t kMaxGroupTiles = 16;
+constexpr size_t kMaxGroupTiles = 32;
 
 template <class Rule>
 class Forward {
@@ -191,11 +191,9 @@ class Forward {
   void FinishTile(const Tile& tile) const {
     const TilePlace& place = tile.place;
     const SoftmaxLanes& lanes = tile.lanes;
-    for (size_t lane = 0; lane < place.queries; ++lane) {
-      const float scale = lanes.sum[lane] == 0.0f ? 0.0f : 1.0f / lanes.sum[lane];  // a row that keeps nothing is zero
-      AddRow(tile.out.get() + lane * v_stride_, shape_.value_width, scale, true,
-             args_.out(place.batch, place.head, place.first + lane));
-    }
+    // A row that keeps nothing is zero.
+    const auto scale = [&](size_t lane) { return lanes.sum[lane] == 0.0f ? 0.0f : 1.0f / lanes.sum[lane]; };
+    AddRows(tile.out.get(), v_stride_, place.queries, shape_.value_width, scale, true, OfTile(args_.out, place));
     const size_t at = shape_.QueryIndex(place.batch, place.head, place.first);
     for (size_t lane = 0; lane < place.queries && args_.log2_sum != nullptr; ++lane) {
       args_.log2_sum[at + lane] = lanes.sum[lane] == 0.0f ? std::numeric_limits<float>::infinity()

@@ -167,6 +167,16 @@ HWY_INLINE void AddRow(const float* HWY_RESTRICT from, size_t width, float scale
   for (; c < width; ++c) to[c] = overwrite ? from[c] * scale : to[c] + from[c] * scale;
 }
 
+// Adds rows of a packed buffer, each times scale(row), to the rows of a head, or overwrites these.
+template <class Scale>
+HWY_INLINE void AddRows(const float* HWY_RESTRICT from, size_t stride, size_t rows, size_t width, const Scale& scale,
+                        bool overwrite, const HeadRows<float>& to) {
+  for (size_t r = 0; r < rows; ++r) {
+    if (r + kPrefetchRows < rows) PrefetchRow(to(r + kPrefetchRows), width);
+    AddRow(from + r * stride, width, scale(r), overwrite, to(r));
+  }
+}
+
 // Transposes back the first `queries` lanes: adds from[c][lane] * scale[lane] to to(lane)[c], or overwrites it.
 inline HWY_NOINLINE void AddTransposed(const float* HWY_RESTRICT from, size_t queries, size_t width,
                                        const float* HWY_RESTRICT scale, bool overwrite, const HeadRows<float>& to) {
