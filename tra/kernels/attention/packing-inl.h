@@ -177,34 +177,6 @@ HWY_INLINE void AddRows(const float* HWY_RESTRICT from, size_t stride, size_t ro
   }
 }
 
-// Transposes back the first `queries` lanes: adds from[c][lane] * scale[lane] to to(lane)[c], or overwrites it.
-inline HWY_NOINLINE void AddTransposed(const float* HWY_RESTRICT from, size_t queries, size_t width,
-                                       const float* HWY_RESTRICT scale, bool overwrite, const HeadRows<float>& to) {
-  const DF df;
-  const hn::CappedTag<float, 4> d4;
-  HWY_ALIGN float quads[4 * kLanes];
-  for (size_t first = 0; first < queries; first += kLanes) {
-    const size_t lanes = HWY_MIN(kLanes, queries - first);
-    for (size_t c = 0; c < width; c += 4) {
-      const float* HWY_RESTRICT at = from + c * kTile + first;
-      hn::StoreInterleaved4(hn::Load(df, at), hn::Load(df, at + kTile), hn::Load(df, at + 2 * kTile),
-                            hn::Load(df, at + 3 * kTile), df, quads);
-      for (size_t lane = 0; lane < lanes; ++lane) {
-        float* HWY_RESTRICT row = to(first + lane) + c;
-        if (HWY_UNLIKELY(c + 4 > width)) {
-          AddRow(quads + 4 * lane, width - c, scale[first + lane], overwrite, row);
-          continue;
-        }
-        const auto scales = hn::Set(d4, scale[first + lane]);
-        for (size_t i = 0; i < 4; i += hn::MaxLanes(d4)) {
-          const auto x = hn::Load(d4, quads + 4 * lane + i);
-          hn::StoreU(overwrite ? hn::Mul(x, scales) : hn::MulAdd(x, scales, hn::LoadU(d4, row + i)), d4, row + i);
-        }
-      }
-    }
-  }
-}
-
 constexpr size_t kTileRows = RoundUp(kTile, kDotRows);  // rows that PackQueries may write
 
 // Packs the queries from `first` on to rows[lane], and their transpose to q_t; the lanes not in use of the last vector

@@ -115,9 +115,10 @@ struct ContextualRule : SoftmaxRule {
       carried[kTotal] = total[lane];
     }
     void Store(const Rows<float>& d_z, const TilePlace& place, bool overwrite) const {
-      HWY_ALIGN float ones[kTile];
-      std::fill_n(ones, kTile, 1.0f);
-      AddTransposed(d_z_t.get(), place.queries, table, ones, overwrite, OfTile(d_z, place));
+      for (size_t lane = 0; lane < place.queries; ++lane) {
+        float* row = d_z(place.batch, place.head, place.first + lane);
+        for (size_t p = 0; p < table; ++p) row[p] = d_z_t[p * kTile + lane] + (overwrite ? 0.0f : row[p]);
+      }
     }
 
     Floats d_z_t;                  // [table][kTile]
