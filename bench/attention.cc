@@ -68,6 +68,10 @@ void AddAttention(CLI::App& bench) {
       ->add_option("--only", request->only,
                    "parts to run; loop, only if named, repeats forward + backward for a profiler")
       ->check(CLI::IsMember({"correctness", "speed", "shapes", "loop", "stop", "memory", "decode"}));
+  command->add_option("--loop-shape", request->settings.loop_shape, "batch, heads, T and d of the loop")
+      ->expected(4)
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 24))
+      ->capture_default_str();
   AddOptions(*command, request);
   command->footer("Example: tra bench attention --only speed --only decode --json figures.json");
 }

@@ -17,6 +17,7 @@ struct Settings {
   int rounds = 9;
   int threads = 0;  // 0 means all cores, until UseThreads sets the number
   bool quick = false;
+  std::vector<int64_t> loop_shape = {1, 8, 4096, 64};  // batch, heads, length and width of RunLoop
 };
 
 struct WrongResult : std::runtime_error {

@@ -170,8 +170,9 @@ void RunShapes(const Settings& settings, Report& report) {
 }
 
 void RunLoop(const Settings& settings, Report& report) {
-  report.Section("Loop: TRA forward + backward, early stop off, batch 1, 8 heads, T 4096, d 64");
-  const Problem problem = Problem::Draw(1, 8, 4096, 64);
+  const std::vector<int64_t>& shape = settings.loop_shape;
+  const Problem problem = Problem::Draw(shape.at(0), shape.at(1), shape.at(2), shape.at(3));
+  report.Section("Loop: TRA forward + backward, early stop off, " + ShapeText(problem));
   const AttentionOptions options = Options(ScoreRule::kThreshold, kStopNever);
   const Rounds rounds({{"both", [&] { Both(problem, options); }}}, settings.rounds);
   report.Row(Format("%.1f ms", 1e3 * rounds.Seconds(0).median), {{"ms", 1e3 * rounds.Seconds(0).median}});
