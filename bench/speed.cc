@@ -68,59 +68,57 @@ void RunSpeed(const Settings& settings, Report& report) {
   report.Section(
       "Speed: gates sigmoid(N(2,1)), early stop off unless said; GFLOP/s count 4*B*H*T*T/2*d forward, 3.5 "
       "times that for both");
-  {
-    const Problem problem = Problem::Draw(1, 8, settings.quick ? 2048 : 4096, 64);
-    Check(problem, tra);
-    Check(problem, tra_stop);
-    Check(problem, softmax);
-    const int slow = settings.rounds;  // the composed version takes seconds: it runs in three to five rounds
-    std::vector<Contender> contenders = {
-        sgemm.Make(),
-        {"TRA forward", [&] { Forward(problem, tra); }},
-        {"softmax forward", [&] { Forward(problem, softmax); }},
-        {"TRA forward, stop on", [&] { Forward(problem, tra_stop); }},
-        {"TRA both", [&] { Both(problem, tra); }},
-        {"softmax both", [&] { Both(problem, softmax); }},
-        {"TRA both, stop on", [&] { Both(problem, tra_stop); }},
-        {"composed forward",
-         [&] {
-           const c10::NoGradGuard no_grad;
-           AttentionComposed(problem.q, problem.k, problem.v, problem.log_gate, tra);
-         },
-         std::max(1, slow / 3)},
-        {"composed both", [&] { Both(problem, tra, true); }, std::max(1, slow / 3)},
-        {"paper's listing forward",
-         [&] {
-           const c10::NoGradGuard no_grad;
-           Listing(problem.q, problem.k, problem.v, problem.log_gate);
-         },
-         std::max(1, slow / 3)},
-        {"paper's listing both", [&] { ListingBoth(problem); }, std::max(1, slow / 3)},
-    };
+  const Problem problem = Problem::Draw(1, 8, settings.quick ? 2048 : 4096, 64);
+  Check(problem, tra);
+  Check(problem, tra_stop);
+  Check(problem, softmax);
+  const int slow = settings.rounds;  // the composed version takes seconds: it runs in three to five rounds
+  std::vector<Contender> contenders = {
+      sgemm.Make(),
+      {"TRA forward", [&] { Forward(problem, tra); }},
+      {"softmax forward", [&] { Forward(problem, softmax); }},
+      {"TRA forward, stop on", [&] { Forward(problem, tra_stop); }},
+      {"TRA both", [&] { Both(problem, tra); }},
+      {"softmax both", [&] { Both(problem, softmax); }},
+      {"TRA both, stop on", [&] { Both(problem, tra_stop); }},
+      {"composed forward",
+       [&] {
+         const c10::NoGradGuard no_grad;
+         AttentionComposed(problem.q, problem.k, problem.v, problem.log_gate, tra);
+       },
+       std::max(1, slow / 3)},
+      {"composed both", [&] { Both(problem, tra, true); }, std::max(1, slow / 3)},
+      {"paper's listing forward",
+       [&] {
+         const c10::NoGradGuard no_grad;
+         Listing(problem.q, problem.k, problem.v, problem.log_gate);
+       },
+       std::max(1, slow / 3)},
+      {"paper's listing both", [&] { ListingBoth(problem); }, std::max(1, slow / 3)},
+  };
 #if TORCH_VERSION_MAJOR >= 2
-    contenders.push_back(SdpaForward(problem));
+  contenders.push_back(SdpaForward(problem));
 #endif
-    CheckListing();
-    const Rounds rounds(contenders, settings.rounds);
-    const double forward = ForwardFlops(problem), both = kBothFactor * forward, gemm = Sgemm::Flops();
-    const std::string shape = ShapeText(problem);
-    const double flops[] = {gemm, forward, forward, forward, both, both, both, forward, both, forward, both, forward};
-    for (size_t i = 0; i < contenders.size(); ++i) {
-      Line(report, i == 0 ? "2048^3" : shape, contenders[i].name.c_str(), rounds, i, flops[i], gemm);
-    }
-    report.Goal("TRA forward, of sgemm's rate", rounds.SpeedRatio(1, forward, 0, gemm), ">=", 0.70);
-    report.Goal("TRA forward + backward, of sgemm's rate", rounds.SpeedRatio(4, both, 0, gemm), ">=", 0.55);
-    report.Goal("softmax forward, time over TRA's", rounds.TimeRatio(2, 1), "<=", 1.05);
-    report.Goal("softmax forward + backward, time over TRA's", rounds.TimeRatio(5, 4), "<=", 1.05);
-    report.Goal("TRA forward, times faster than composed", rounds.TimeRatio(7, 1), ">=", 25);
-    report.Goal("TRA forward + backward, times faster than composed", rounds.TimeRatio(8, 4), ">=", 20);
-    report.Goal("TRA forward, times faster than the paper's listing", rounds.TimeRatio(9, 1), ">=", 25);
-    report.Goal("TRA forward + backward, times faster than the listing", rounds.TimeRatio(10, 4), ">=", 20);
-#if TORCH_VERSION_MAJOR >= 2
-    report.Goal("softmax forward, times faster than torch SDPA", rounds.TimeRatio(11, 2), ">=", 1.0);
-    report.Goal("TRA forward, times faster than torch SDPA", rounds.TimeRatio(11, 1), ">=", 1.0);
-#endif
+  CheckListing();
+  const Rounds rounds(contenders, settings.rounds);
+  const double forward = ForwardFlops(problem), both = kBothFactor * forward, gemm = Sgemm::Flops();
+  const std::string shape = ShapeText(problem);
+  const double flops[] = {gemm, forward, forward, forward, both, both, both, forward, both, forward, both, forward};
+  for (size_t i = 0; i < contenders.size(); ++i) {
+    Line(report, i == 0 ? "2048^3" : shape, contenders[i].name.c_str(), rounds, i, flops[i], gemm);
   }
+  report.Goal("TRA forward, of sgemm's rate", rounds.SpeedRatio(1, forward, 0, gemm), ">=", 0.70);
+  report.Goal("TRA forward + backward, of sgemm's rate", rounds.SpeedRatio(4, both, 0, gemm), ">=", 0.55);
+  report.Goal("softmax forward, time over TRA's", rounds.TimeRatio(2, 1), "<=", 1.05);
+  report.Goal("softmax forward + backward, time over TRA's", rounds.TimeRatio(5, 4), "<=", 1.05);
+  report.Goal("TRA forward, times faster than composed", rounds.TimeRatio(7, 1), ">=", 25);
+  report.Goal("TRA forward + backward, times faster than composed", rounds.TimeRatio(8, 4), ">=", 20);
+  report.Goal("TRA forward, times faster than the paper's listing", rounds.TimeRatio(9, 1), ">=", 25);
+  report.Goal("TRA forward + backward, times faster than the listing", rounds.TimeRatio(10, 4), ">=", 20);
+#if TORCH_VERSION_MAJOR >= 2
+  report.Goal("softmax forward, times faster than torch SDPA", rounds.TimeRatio(11, 2), ">=", 1.0);
+  report.Goal("TRA forward, times faster than torch SDPA", rounds.TimeRatio(11, 1), ">=", 1.0);
+#endif
 }
 
 void RunShapes(const Settings& settings, Report& report) {

@@ -15,9 +15,10 @@ TEST(Bench, EveryHelpShowsAnExample) {
 }
 
 TEST(Bench, BadUsageIsTwo) {
-  for (const char* arguments : {"bench", "bench attentoin", "bench attention --slow", "bench attention --only spede",
-                                "bench decode --only stop", "bench step --size tiny", "bench step --attention rpoe",
-                                "bench data --rounds 0", "bench data --threads 1"}) {
+  for (const char* arguments :
+       {"bench", "bench attentoin", "bench attention --slow", "bench attention --only spede",
+        "bench attention --loop-shape 1 8 4096", "bench attention --loop-shape 0 8 64 64", "bench decode --only stop",
+        "bench step --size tiny", "bench step --attention rpoe", "bench data --rounds 0", "bench data --threads 1"}) {
     const Result result = RunTra(arguments);
     EXPECT_EQ(result.code, 2) << arguments;
     EXPECT_NE(result.err, "") << arguments;

@@ -113,6 +113,39 @@ TEST(BackwardReference, MatchesFiniteDifferences) {
   }
 }
 
+TEST(Backward, NaNInAKeyReachesNoQueryBeforeIt) {
+  for (const ScoreRule rule : {ScoreRule::kThreshold, ScoreRule::kSoftmax, ScoreRule::kForget}) {
+    const Problem clean({1, 1, 120, 120, 16, 16}, Options(rule, true));
+    const Result want = clean.Both();
+    for (const size_t key : {44, 50, 97}) {
+      Problem problem = clean;
+      problem.k[key * 16 + 3] = NAN;
+      const Result result = problem.Both();
+      for (size_t i = 0; i < key * 16; ++i) ASSERT_EQ(result.d_q[i], want.d_q[i]) << "query " << i / 16 << " " << key;
+      EXPECT_TRUE(std::isnan(result.d_q[key * 16]));
+    }
+  }
+}
+
+TEST(Backward, InfinityBehindADroppedKeyChangesNoBit) {
+  for (const double density : {0.3, 0.9}) {  // so that live rows are listed, and not
+    Problem problem({1, 1, 150, 150, 32, 32}, Options(ScoreRule::kThreshold, true));
+    size_t dropped = 0;
+    for (size_t row = 0; row < 150; ++row) {
+      const bool kept = std::fmod(static_cast<double>(row) * 0.618034, 1.0) < density;
+      problem.q[row * 32] = 40;
+      problem.k[row * 32] = kept ? 10 : -10;
+      if (!kept && row < 100) dropped = row;
+    }
+    const Result want = problem.Both();
+    problem.v[dropped * 32 + 5] = INFINITY;
+    const Result result = problem.Both();
+    EXPECT_TRUE(BitEqual(result.out, want.out) && BitEqual(result.d_q, want.d_q) && BitEqual(result.d_k, want.d_k) &&
+                BitEqual(result.d_v, want.d_v))
+        << density;
+  }
+}
+
 TEST(Backward, NaNInAGradientReachesTheResult) {
   Problem problem({1, 1, 60, 60, 16, 16}, Options(ScoreRule::kThreshold, true));
   problem.d_out[30 * 16] = NAN;

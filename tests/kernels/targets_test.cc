@@ -36,11 +36,15 @@ TEST_P(EveryTarget, MatchesReference) {
 }
 
 TEST_P(EveryTarget, StopsWithinTheBound) {
-  AttentionOptions options;
-  Problem problem({1, 1, 500, 500, 24, 24}, options);
-  problem.SetLogGate(-0.7f);
-  EXPECT_GT(problem.Forward().first_key.back(), 0);
-  ExpectMatchesReference(problem, true);
+  for (const DropoutMode& mode : kDropoutModes) {
+    AttentionOptions options;
+    options.dropout_on = mode.value;
+    options.dropout_p = mode.value == DropoutOn::kNone ? 0.0f : 0.1f;
+    Problem problem({1, 1, 500, 500, 24, 24}, options);
+    problem.SetLogGate(-0.7f);
+    EXPECT_GT(problem.Forward().first_key.back(), 0) << mode.name;
+    ExpectMatchesReference(problem, true);
+  }
 }
 
 TRA_ON_EVERY_TARGET(EveryTarget);

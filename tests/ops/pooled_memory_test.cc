@@ -34,8 +34,10 @@ TEST_F(PooledMemoryTest, LargeTensorsAreUsedAgain) {
 }
 
 TEST_F(PooledMemoryTest, SmallTensorsAreLeftToMalloc) {
-  const at::Tensor x = Floats(1000);
+  const at::Tensor x = Floats(16383);
   EXPECT_EQ(PooledMemoryStats().in_use, 0u);
+  const at::Tensor y = Floats(16384);
+  EXPECT_EQ(PooledMemoryStats().in_use, size_t{1} << 16);
 }
 
 TEST_F(PooledMemoryTest, NoBlockIsHandedOutTwice) {

@@ -80,6 +80,14 @@ TEST(ApplyLinear, EqualsFloat64WithGradients) {
   }
 }
 
+TEST(ApplyLinear, AddsTheBiasToRowsOfEveryPart) {
+  const at::Tensor weight = at::randn({1024, 12}), bias = at::randn({1024});
+  for (const at::Tensor& x : {at::randn({300, 12}), at::randn({12, 300}).t(), at::randn({129, 12})}) {
+    const at::Tensor want = at::matmul(x.to(at::kDouble), weight.to(at::kDouble).t()) + bias;
+    EXPECT_LT(Worst(ApplyLinear(x, weight, bias), want), 1e-5) << x.sizes();
+  }
+}
+
 TEST(ApplyLinear, ComputesOnlyTheGradientsThatAreWanted) {
   const at::Tensor x = at::randn({4, 3}), weight = at::randn({2, 3}).set_requires_grad(true);
   ApplyLinear(x, weight).sum().backward();

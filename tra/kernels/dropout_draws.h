@@ -1,5 +1,5 @@
 // What dropout draws: which elements and which pairs of query and key are dropped, as pure functions of the seed and
-// the place. The vector twins are in dropout-inl.h and attention/dropout_bits-inl.h.
+// the place. The vector twins are in dropout-inl.h and attention/dropout_masks-inl.h.
 #ifndef TRA_KERNELS_DROPOUT_DRAWS_H_
 #define TRA_KERNELS_DROPOUT_DRAWS_H_
 

@@ -78,8 +78,9 @@ class LinearFunction : public torch::autograd::Function<LinearFunction> {
     if (bias.defined() && bias.numel() > 0) {
       // The product is added to rows that hold the bias, a few at a time so that they are still in the cache then.
       const int64_t few = std::max<int64_t>(kFewestRows, kCachedElements / std::max<int64_t>(1, out.size(1)));
-      for (int64_t first = 0; first < out.size(0); first += few) {
-        const int64_t n = std::min(few, out.size(0) - first);
+      const int64_t parts = (out.size(0) + few - 1) / few;
+      for (int64_t i = 0; i < parts; ++i) {
+        const int64_t first = i * out.size(0) / parts, n = (i + 1) * out.size(0) / parts - first;
         const at::Tensor part = out.narrow(0, first, n);
         part.copy_(bias.expand_as(part));
         Multiply(part, rows.narrow(0, first, n), weight.t(), Into::kAdd);

@@ -21,7 +21,7 @@
 #include "hwy/foreach_target.h"
 // Must come after foreach_target.
 #include "hwy/highway.h"
-#include "tra/kernels/attention/dropout_bits-inl.h"
+#include "tra/kernels/attention/dropout_masks-inl.h"
 #include "tra/kernels/attention/packing-inl.h"
 #include "tra/kernels/attention/products-inl.h"
 #include "tra/kernels/attention/rules-inl.h"
@@ -94,7 +94,7 @@ class Backward {
           d_q(AllocateFloats(kTile * b.k_stride_)),
           weights(AllocateFloats(kKeyBlock * kTile)),
           d_scores(AllocateFloats(kKeyBlock * kTile)),
-          bits(b.dropout_.AllocateBits()),
+          masks(b.dropout_.AllocateMasks()),
           ones(AllocateFloats(kTile)),
           rows(AllocateFloats(kTileRows * std::max(b.k_stride_, Rule::InputStride(b.shape_)))),
           tile(b.shape_),
@@ -105,14 +105,14 @@ class Backward {
     Floats keys, values;      // [most_chunk_keys_][stride]
     Floats key_scales;        // [most_chunk_keys_]
     Floats d_keys, d_values;  // [most_chunk_keys_][stride]
-    Floats q, d_out;          // [kTile][stride]
+    Floats q, d_out;          // [kTileRows][stride]
     Floats q_t, d_out_t;      // [width][kTile]
     Floats d_q;               // [kTile][stride]
     Floats weights;           // [kKeyBlock][kTile]: scores, then weights
     Floats d_scores;          // [kKeyBlock][kTile]: dP, then dS
-    Bytes bits;               // see DropoutDraws
+    Bytes masks;              // see DropoutDraws
     Floats ones;              // [kTile]
-    Floats rows;              // [kTile][stride]
+    Floats rows;              // [kTileRows][stride]: the rule's input before it is transposed
     GradLanes lanes;
     typename Rule::GradTile tile;
     typename Rule::GradBlock block;
@@ -310,7 +310,7 @@ class Backward {
     }
     scratch.block.Begin(call_, place, begin, rows);
     scratch.block.BeginGrad(gradients_, place, task.place, begin, rows);
-    keys.dropped = dropout_.Draw(place, begin, rows, scratch.bits);
+    keys.dropped = dropout_.Draw(place, begin, rows, scratch.masks);
     // forward: out += p * v   so: dp = d_out . v, dv += p * d_out
     DotTile(keys, v, shape_.value_width, v_stride_, scratch.d_out_t.get(), d_scores);
     ComputeGradients(keys, task, scratch);
@@ -343,7 +343,7 @@ class Backward {
   void AddTail(const TilePlace& place, size_t begin, size_t end, Scratch& scratch) const {
     for (size_t block = begin; block < end; block += kKeyBlock) {
       const size_t rows = std::min(kKeyBlock, end - block);
-      const uint8_t* dropped = dropout_.Draw(place, block, rows, scratch.bits);
+      const uint8_t* dropped = dropout_.Draw(place, block, rows, scratch.masks);
       const float* keys = scratch.keys.get() + (block - begin) * k_stride_;
       ForEachDroppedKept(dropped, rows, place.queries, scratch.q_t.get(), keys, shape_.width, k_stride_,
                          [&](size_t r, size_t lane) {

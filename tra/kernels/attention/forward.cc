@@ -18,7 +18,7 @@
 #include "hwy/foreach_target.h"
 // Must come after foreach_target.
 #include "hwy/highway.h"
-#include "tra/kernels/attention/dropout_bits-inl.h"
+#include "tra/kernels/attention/dropout_masks-inl.h"
 #include "tra/kernels/attention/packing-inl.h"
 #include "tra/kernels/attention/products-inl.h"
 #include "tra/kernels/attention/rules-inl.h"
@@ -55,11 +55,10 @@ class Forward {
         : keys(AllocateFloats(kKeyBlock * forward.k_stride_)),
           values(AllocateFloats(kKeyBlock * forward.v_stride_)),
           key_scales(AllocateFloats(kKeyBlock)),
-          rows(AllocateFloats(kTileRows *
-                              std::max({forward.k_stride_, forward.v_stride_, Rule::InputStride(forward.shape_)}))),
+          rows(AllocateFloats(kTileRows * std::max(forward.k_stride_, Rule::InputStride(forward.shape_)))),
           scores(AllocateFloats(kKeyBlock * kTile)),
           alpha(AllocateFloats(kTile)),
-          bits(forward.dropout_.AllocateBits()),
+          masks(forward.dropout_.AllocateMasks()),
           block(forward.shape_) {
       std::fill_n(alpha.get(), kTile, 1.0f);
       tiles.reserve(kMaxGroupTiles);  // so that no tile is moved while its arrays have no values
@@ -67,10 +66,10 @@ class Forward {
 
     Floats keys, values;  // [kKeyBlock][stride]
     Floats key_scales;    // [kKeyBlock]
-    Floats rows;          // [kTile][stride]: queries before they are transposed, outputs after
+    Floats rows;          // [kTileRows][stride]: queries, then the rule's input, before they are transposed
     Floats scores;        // [kKeyBlock][kTile]
     Floats alpha;         // [kTile]
-    Bytes bits;           // see DropoutDraws
+    Bytes masks;          // see DropoutDraws
     typename Rule::Block block;
     std::vector<Tile> tiles;
     uint16_t list[kKeyBlock];
@@ -152,7 +151,7 @@ class Forward {
     if constexpr (Rule::kInfo.drops_keys) SelectLiveRows(keys, place.queries, scores, scratch.list);
     if (keys.rows > 0) {
       scratch.block.Begin(call_, place, first_key, rows);
-      keys.dropped = dropout_.Draw(place, first_key, rows, scratch.bits);
+      keys.dropped = dropout_.Draw(place, first_key, rows, scratch.masks);
       WeighTile<Rule>(scoring_, keys, scratch.block, tile, scores, scratch.alpha.get());
       SumOverKeys(keys, scores, place.queries, scratch.values.get(), v_stride_, shape_.value_width, scratch.alpha.get(),
                   !scratch.values_finite, v_stride_, tile.out.get());
@@ -170,7 +169,7 @@ class Forward {
   // Adds only the kept keys whose logit dropout set to 0.
   void AddTailBlock(size_t first_key, size_t rows, Tile& tile, Scratch& scratch) const {
     const TilePlace& place = tile.place;
-    const uint8_t* dropped = dropout_.Draw(place, first_key, rows, scratch.bits);
+    const uint8_t* dropped = dropout_.Draw(place, first_key, rows, scratch.masks);
     SoftmaxLanes& lanes = tile.lanes;
     ForEachDroppedKept(dropped, rows, place.queries, tile.q_t.get(), scratch.keys.get(), shape_.width, k_stride_,
                        [&](size_t r, size_t lane) {

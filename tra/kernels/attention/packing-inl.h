@@ -99,6 +99,7 @@ inline HWY_NOINLINE bool PackRows(const HeadRows<const float>& from, size_t firs
     return CopyRows<false>(from, first, last, width, stride, to, nullptr);
   }
   bool finite = CopyRows<true>(from, first, last, width, stride, to, scales);
+  std::fill(scales + rows, scales + RoundUp(rows, kLanes), 1.0f);
   for (size_t r = 0; r < rows; r += kLanes) {
     const VF scale = NormScales(hn::LoadU(df, scales + r), width, norm);
     hn::StoreU(scale, df, scales + r);

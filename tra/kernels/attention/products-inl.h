@@ -4,7 +4,8 @@
 //   SumOverKeys    out[query][col] += sum_key p[key][query] * x[key][col]      outputs, and dQ
 //   SumOverQueries out[key][col]   += sum_query p[key][query] * x[query][col]  dV and dK
 //
-// Rows are keys, see KeyRows. What no query of a block sees is not computed: on the diagonal, and in lanes not in use.
+// Rows are keys, see KeyRows. What no query of a vector (DotTile) or of a block of the result (the sums) sees is not
+// computed: on the diagonal, and in lanes not in use.
 #if defined(TRA_KERNELS_ATTENTION_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRA_KERNELS_ATTENTION_PRODUCTS_INL_H_
 #undef TRA_KERNELS_ATTENTION_PRODUCTS_INL_H_

@@ -40,7 +40,9 @@ struct ContextualRule : SoftmaxRule {
     void Begin(const Call& call, const Scoring& /*scoring*/, const TilePlace& place, float* rows) {
       PackQueries(call.Head(place.batch, place.head), place.first, place.queries, table, PackedStride(table), Norm(),
                   rows, z_t.get(), nullptr);
-      for (size_t i = 0; i < table * kTile; ++i) z_t[i] *= static_cast<float>(kLog2E);
+      for (size_t p = 0; p < table; ++p) {
+        for (size_t lane = 0; lane < place.queries; ++lane) z_t[p * kTile + lane] *= static_cast<float>(kLog2E);
+      }
       std::fill_n(position, kTile, 0.0f);
     }
 

@@ -160,14 +160,18 @@ HWY_INLINE void GradTileImpl(const Scoring& scoring, const KeyRows& keys, const 
           d = hn::Mul(p, hn::Sub(d, delta));  // dL = P o (dP - delta)
         }
       }
+      VF d_score;
       if constexpr (Rule::kInfo.drops_keys || Walk::kEveryRow || decltype(diagonal)::value) {
         const MF drop = Rejected<Rule, decltype(diagonal)::value>(keys, r, score, lanes);
         p = hn::IfThenZeroElse(drop, p);
         d = walk.Grad(hn::IfThenZeroElse(drop, d), drop, keys, r);
         walk.Next(drop);
+        d_score = hn::IfThenZeroElse(drop, hn::Mul(d, scale));  // selected again: the scale of a key may be NaN
+      } else {
+        d_score = hn::Mul(d, scale);
       }
       hn::Store(p, df, s_at);
-      hn::Store(hn::Mul(d, scale), df, d_at);
+      hn::Store(d_score, df, d_at);
     });
     ZeroUnseen(keys, v, s);
     ZeroUnseen(keys, v, d_p);

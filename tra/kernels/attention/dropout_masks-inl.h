@@ -1,9 +1,9 @@
 // Decides which pairs of a query and a key are dropped.
-#if defined(TRA_KERNELS_ATTENTION_DROPOUT_BITS_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef TRA_KERNELS_ATTENTION_DROPOUT_BITS_INL_H_
-#undef TRA_KERNELS_ATTENTION_DROPOUT_BITS_INL_H_
+#if defined(TRA_KERNELS_ATTENTION_DROPOUT_MASKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TRA_KERNELS_ATTENTION_DROPOUT_MASKS_INL_H_
+#undef TRA_KERNELS_ATTENTION_DROPOUT_MASKS_INL_H_
 #else
-#define TRA_KERNELS_ATTENTION_DROPOUT_BITS_INL_H_
+#define TRA_KERNELS_ATTENTION_DROPOUT_MASKS_INL_H_
 #endif
 
 #include <cstddef>
@@ -28,8 +28,8 @@ class DropoutDraws {
         drop_below_(scoring.dropout == DropoutOn::kNone ? 0 : DropoutThreshold(options.dropout_p)) {}
 
   // Returns memory for Draw, or none where nothing is drawn.
-  Bytes AllocateBits() const {
-    // Highway may read whole words of 8 bytes.
+  Bytes AllocateMasks() const {
+    // Highway may read and write whole words of 8 bytes.
     return drop_below_ == 0 ? Bytes() : AllocateBytes((kKeyBlock + kKeysPerPhilox) * kMaskRow + 8);
   }
 
@@ -107,9 +107,10 @@ HWY_INLINE void ForEachDroppedKept(const uint8_t* dropped, size_t rows, size_t q
   };
   static_assert(kMaskRow <= sizeof(uint64_t));
   constexpr size_t kBits = HWY_MAX(kLanes, size_t{8});  // bits per vector of lanes
+  const size_t drawn = DivideUp(queries, kLanes) * kMaskBytes;
   for (size_t r = rows; r-- > 0;) {
     uint64_t mask = 0;
-    std::memcpy(&mask, dropped + r * kMaskRow, kMaskRow);
+    std::memcpy(&mask, dropped + r * kMaskRow, drawn);
     for (; mask != 0; mask &= mask - 1) {
       const size_t bit = hwy::Num0BitsBelowLS1Bit_Nonzero64(mask);
       const size_t lane = bit / kBits * kLanes + bit % kBits;
@@ -124,4 +125,4 @@ HWY_INLINE void ForEachDroppedKept(const uint8_t* dropped, size_t rows, size_t q
 }  // namespace tra
 HWY_AFTER_NAMESPACE();
 
-#endif  // TRA_KERNELS_ATTENTION_DROPOUT_BITS_INL_H_
+#endif  // TRA_KERNELS_ATTENTION_DROPOUT_MASKS_INL_H_
