@@ -1,8 +1,8 @@
 // Keeps the memory of large tensors for the next ones.
 //
 // malloc gives blocks beyond 32 MiB back to the system at once, and the top of its heap when enough is free: the pages
-// of the next tensor are faulted in and zeroed again. A training step asks for the same or similar sizes over and over, so keeping the blocks saves most of what its
-// passes over memory would cost otherwise.
+// of the next tensor are faulted in and zeroed again. A training step asks for the same or similar sizes over and over,
+// so keeping the blocks saves most of what its passes over memory would cost otherwise.
 #ifndef TRA_OPS_POOLED_MEMORY_H_
 #define TRA_OPS_POOLED_MEMORY_H_
 
