@@ -141,6 +141,7 @@ void RunShapes(const Settings& settings, Report& report) {
     if (settings.quick && length > 512) continue;
     const Problem problem = Problem::Draw(batch, heads, length, width);
     Check(problem, tra);
+    Check(problem, tra_stop);
     Check(problem, softmax);
     std::vector<Contender> contenders = {
         sgemm.Make(),
