@@ -7,7 +7,7 @@ set -euo pipefail
 packages=(
   build-essential cmake ninja-build pkg-config git    # toolchain
   libtorch-dev libgloo-dev libprotobuf-dev            # tensors; Debian's Torch CMake files ask for all three
-  libdnnl-dev                                         # oneDNN: the matrix products of models
+  libdnnl-dev ocl-icd-opencl-dev                      # oneDNN: the matrix products of models; its CMake files ask for OpenCL
   libopenblas0-openmp                                 # LibTorch's other products, on the same threads as the rest
   libhwy-dev                                          # SIMD with run-time dispatch
   libcli11-dev nlohmann-json3-dev libtomlplusplus-dev # command lines, JSON, TOML
