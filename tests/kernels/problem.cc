@@ -205,6 +205,63 @@ Result Problem::Reference(const std::vector<uint8_t>& keep, bool backward) const
   return tensors.Collect(backward);
 }
 
+namespace {
+
+// Calls compute with the arguments for a part of a problem, whose results are filled with NaN and with 255 first.
+template <typename T, class Compute>
+RowsResult ComputeRows(const Problem& problem, const Rectangle& part, const Compute& compute) {
+  Tensors<T> tensors(problem);
+  const ForwardArgs<T> inputs = tensors.Forward(problem);
+  const size_t rows = problem.Heads() * part.queries, cells = rows * part.keys;
+  const auto nans = [](size_t n) { return std::vector<T>(n, std::numeric_limits<T>::quiet_NaN()); };
+  std::vector<T> score = nans(cells), position = nans(cells), term = nans(cells), logit = nans(cells);
+  std::vector<T> weight = nans(cells), unseen = nans(rows);
+  RowsResult result;
+  result.state.assign(cells, 255);
+  result.stopped_at.assign(rows, -1);
+  AttentionRowsArgs<T> args;
+  args.shape = problem.shape;
+  args.q = inputs.q;
+  args.k = inputs.k;
+  args.rule_input = inputs.rule_input;
+  args.first_query = part.first_query;
+  args.queries = part.queries;
+  args.first_key = part.first_key;
+  args.keys = part.keys;
+  args.state = result.state.data();
+  args.score = score.data();
+  args.position = position.data();
+  args.term = term.data();
+  args.logit = logit.data();
+  args.weight = weight.data();
+  args.stopped_at = result.stopped_at.data();
+  args.unseen = unseen.data();
+  compute(args);
+  const auto doubles = [](const std::vector<T>& from) { return std::vector<double>(from.begin(), from.end()); };
+  result.score = doubles(score);
+  result.position = doubles(position);
+  result.term = doubles(term);
+  result.logit = doubles(logit);
+  result.weight = doubles(weight);
+  result.unseen = doubles(unseen);
+  return result;
+}
+
+}  // namespace
+
+RowsResult Problem::Rows(const Rectangle& part, size_t workers) const {
+  return ComputeRows<float>(*this, part, [&](const AttentionRowsArgs<float>& args) {
+    ThreadPool pool(workers);
+    AttentionRows(args, options, pool);
+  });
+}
+
+RowsResult Problem::RowsReference(const Rectangle& part, const std::vector<uint8_t>& keep) const {
+  return ComputeRows<double>(*this, part, [&](const AttentionRowsArgs<double>& args) {
+    AttentionRowsReference(args, options, keep.empty() ? nullptr : keep.data());
+  });
+}
+
 std::vector<uint8_t> Problem::KernelMask() const {
   Problem probe = *this;
   probe.options.dropout_on = DropoutOn::kNone;

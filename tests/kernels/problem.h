@@ -19,6 +19,17 @@ struct Result {
   std::vector<int32_t> first_key;
 };
 
+// Names a part of the attention matrix, and holds what AttentionRows says about it, [B,H,queries,keys] or
+// [B,H,queries].
+struct Rectangle {
+  size_t first_query = 0, queries = 0, first_key = 0, keys = 0;
+};
+struct RowsResult {
+  std::vector<uint8_t> state;
+  std::vector<double> score, position, term, logit, weight, unseen;
+  std::vector<int32_t> stopped_at;
+};
+
 // Holds inputs as doubles that hold fp32 values, so that both precisions see the same problem.
 struct Problem {
   AttentionShape shape;
@@ -40,6 +51,10 @@ struct Problem {
   Result Forward(size_t workers = 2) const;
   Result Both(size_t workers = 2) const;
   Result Decode(size_t workers = 2) const;
+
+  RowsResult Rows(const Rectangle& part, size_t workers = 2) const;
+  RowsResult RowsReference(const Rectangle& part, const std::vector<uint8_t>& keep = {}) const;
+  Rectangle Whole() const { return {0, shape.queries, 0, shape.keys}; }
 
   // Runs the plain float64 loops, under the mask `keep` where it is not empty.
   Result Reference(const std::vector<uint8_t>& keep = {}, bool backward = false) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "tra/kernels/attention/rules.h"
@@ -53,8 +54,9 @@ struct Row {
   std::vector<uint8_t> dropped;
   Vector weight;  // after the softmax, before weight dropout
   double log2_sum;
-  Vector s;         // q.k / sqrt(width)
+  Vector s;         // q.k / sqrt(width), of dropped keys too
   Vector position;  // kContextual: p, before it is limited to the table
+  Vector term;      // what the rule adds to s
 };
 
 constexpr double kStrongestForget = -16384 * kLn2;  // replaces the log of a gate of 0, as in the kernels
@@ -83,6 +85,7 @@ struct Head {
             Vector(shape.keys),
             0,
             Vector(shape.keys),
+            Vector(shape.keys),
             Vector(shape.keys)};
     Vector logit(shape.keys, -std::numeric_limits<double>::infinity());
     double count = 0, walked = 0;
@@ -92,30 +95,30 @@ struct Head {
       // Normalising changes no sign, but may round an exact 0 to something else, so the rows as given decide.
       const bool passes = !(Dot(raw_q[i], raw_k[j]) <= 0) || std::isnan(s);
       const bool kept = !threshold || (keep != nullptr ? keep[i * shape.keys + j] != 0 : passes);
+      row.s[j] = s;
       if (!kept) continue;
       row.keep[j] = 1;
       row.count[j] = ++count;
-      row.s[j] = s;
-      logit[j] = s;
       switch (options.rule) {
         case ScoreRule::kSoftmax:
           break;
         case ScoreRule::kThreshold:
-          logit[j] += count * input[i][0];
+          row.term[j] = count * input[i][0];
           break;
         case ScoreRule::kForget:
-          logit[j] += walked;
+          row.term[j] = walked;
           walked += std::max(input[j][0], kStrongestForget);
           break;
         case ScoreRule::kDistance:
-          logit[j] += input[0][std::min(position - j, shape.table - 1)];
+          row.term[j] = input[0][std::min(position - j, shape.table - 1)];
           break;
         case ScoreRule::kContextual:
           row.position[j] = walked += Sigmoid(s);
           const Between at = Interpolate(row.position[j]);
-          logit[j] += (1 - at.weight) * input[i][at.low] + at.weight * input[i][at.high];
+          row.term[j] = (1 - at.weight) * input[i][at.low] + at.weight * input[i][at.high];
           break;
       }
+      logit[j] = s + row.term[j];
       if (dropout != DropoutOn::kNone) row.dropped[j] = Dropped(seed, options.dropout_p, head, position, j);
       if (dropout == DropoutOn::kLogits) logit[j] = row.dropped[j] ? 0 : logit[j] * KeepScale();
       if (!(logit[j] <= largest)) largest = logit[j];
@@ -278,6 +281,37 @@ void BackwardHead(const BackwardArgs<T>& args, const Head& head, size_t b, size_
   }
 }
 
+template <typename T>
+void RowsOfHead(const AttentionRowsArgs<T>& args, const Head& head, size_t b, size_t h) {
+  const AttentionShape& shape = args.shape;
+  const auto write = [](auto* to, size_t at, auto value) {
+    if (to != nullptr) to[at] = static_cast<std::remove_pointer_t<decltype(to)>>(value);
+  };
+  for (size_t i = 0; i < args.queries; ++i) {
+    const Row row = head.Attend(args.first_query + i);
+    const size_t position = shape.keys - shape.queries + args.first_query + i;
+    const size_t of_row = (b * shape.heads + h) * args.queries + i;
+    write(args.stopped_at, of_row, 0);
+    write(args.unseen, of_row, 0);
+    for (size_t j = args.first_key; j < args.first_key + args.keys; ++j) {
+      const size_t at = of_row * args.keys + j - args.first_key;
+      const bool kept = row.keep[j] != 0;
+      const KeyState state = j > position ? KeyState::kFuture : kept ? KeyState::kKept : KeyState::kDropped;
+      double distance = static_cast<double>(position) - static_cast<double>(j);
+      if (head.options.rule == ScoreRule::kThreshold) distance = row.count[j];
+      if (head.options.rule == ScoreRule::kContextual) {
+        distance = std::min(row.position[j], static_cast<double>(shape.table - 1));
+      }
+      write(args.state, at, state);
+      write(args.score, at, row.s[j]);
+      write(args.position, at, kept ? distance : 0);
+      write(args.term, at, row.term[j]);
+      write(args.logit, at, kept ? row.s[j] + row.term[j] : -std::numeric_limits<double>::infinity());
+      write(args.weight, at, row.weight[j]);
+    }
+  }
+}
+
 template <typename Args, typename Body>
 void ForEachHead(const Args& args, const AttentionOptions& options, const uint8_t* keep, const Body& body) {
   CheckProblem(args.shape, options);
@@ -301,6 +335,15 @@ void AttentionBackwardReference(const BackwardArgs<T>& args, const AttentionOpti
   ForEachHead(args, options, keep, BackwardHead<T>);
 }
 
+template <typename T>
+void AttentionRowsReference(const AttentionRowsArgs<T>& args, const AttentionOptions& options, const uint8_t* keep) {
+  AttentionRowsArgs<T> checked = args;
+  checked.shape.value_width = 1;
+  ForEachHead(checked, options, keep, RowsOfHead<T>);
+}
+
+template void AttentionRowsReference(const AttentionRowsArgs<float>&, const AttentionOptions&, const uint8_t*);
+template void AttentionRowsReference(const AttentionRowsArgs<double>&, const AttentionOptions&, const uint8_t*);
 template void AttentionForwardReference(const ForwardArgs<float>&, const AttentionOptions&, const uint8_t*);
 template void AttentionForwardReference(const ForwardArgs<double>&, const AttentionOptions&, const uint8_t*);
 template void AttentionBackwardReference(const BackwardArgs<float>&, const AttentionOptions&, const uint8_t*);

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "tra/kernels/attention.h"
+#include "tra/kernels/attention_rows.h"
 
 namespace tra {
 
@@ -21,6 +22,11 @@ void AttentionForwardReference(const ForwardArgs<T>& args, const AttentionOption
 template <typename T>
 void AttentionBackwardReference(const BackwardArgs<T>& args, const AttentionOptions& options,
                                 const uint8_t* keep = nullptr);
+
+// Computes what AttentionRows does. Visits every key: no key is skipped, stopped_at and unseen are 0.
+template <typename T>
+void AttentionRowsReference(const AttentionRowsArgs<T>& args, const AttentionOptions& options,
+                            const uint8_t* keep = nullptr);
 
 }  // namespace tra
 

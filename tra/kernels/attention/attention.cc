@@ -4,12 +4,32 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "tra/kernels/attention/key_length_bound.h"
 #include "tra/kernels/attention/passes.h"
 #include "tra/kernels/attention/rules.h"
 
 namespace tra {
+namespace {
+
+void CheckRectangle(const AttentionRowsArgs<float>& args, const AttentionOptions& options) {
+  const auto check = [](const char* what, size_t first, size_t count, size_t all) {
+    if (first <= all && count <= all - first) return;
+    throw std::invalid_argument("attention rows: " + std::string(what) + " " + std::to_string(first) + " to " +
+                                std::to_string(first + count) + " were asked for, there are " + std::to_string(all));
+  };
+  check("queries", args.first_query, args.queries, args.shape.queries);
+  check("keys", args.first_key, args.keys, args.shape.keys);
+  if (args.shape.offsets != nullptr) {
+    throw std::invalid_argument("attention rows take no flat batch: pass one sequence of it");
+  }
+  if (options.dropout_on != DropoutOn::kNone && options.dropout_p > 0.0f) {
+    throw std::invalid_argument("attention rows have no dropout: set dropout_p to 0");
+  }
+}
+
+}  // namespace
 
 void CheckProblem(const AttentionShape& shape, const AttentionOptions& options) {
   const auto text = [](size_t n) { return std::to_string(n); };
@@ -86,6 +106,42 @@ void AttentionDecode(const ForwardArgs<float>& args, const AttentionOptions& opt
   constexpr size_t kFewQueries = 8;  // with more, reading keys once per tile of queries pays more
   if (args.shape.queries > kFewQueries || !InfoOf(options.rule).joins) return AttentionForward(args, options, parallel);
   RunDecode(args, options, parallel);
+}
+
+void AttentionRows(const AttentionRowsArgs<float>& args, const AttentionOptions& options, Parallel& parallel) {
+  AttentionShape whole = args.shape;
+  whole.value_width = 1;
+  CheckProblem(whole, options);
+  CheckRectangle(args, options);
+  if (args.shape.batch * args.shape.heads * args.queries == 0) return;
+
+  RowsPlan plan;
+  plan.first_query = args.first_query / kTilesStartAt * kTilesStartAt;
+  const size_t last = args.first_query + args.queries;
+  ForwardArgs<float>& forward = plan.forward;
+  forward.shape = whole;
+  forward.shape.queries = last - plan.first_query;
+  forward.shape.keys = args.shape.keys - args.shape.queries + last;  // nothing after the last query matters
+  const auto from_first = [&](Rows<const float> rows) {
+    rows.data += static_cast<ptrdiff_t>(plan.first_query) * rows.row_stride;
+    return rows;
+  };
+  forward.q = from_first(args.q);
+  forward.k = args.k;
+  forward.rule_input = InfoOf(options.rule).rows == InputRows::kQueries ? from_first(args.rule_input) : args.rule_input;
+  const float no_value = 0.0f;  // strides of 0: the value of every key
+  forward.v = {&no_value, 0, 0, 0};
+  const size_t rows = forward.shape.AllQueries();
+  std::vector<float> out(rows), log2_sum(rows);
+  std::vector<int32_t> first_key(rows);
+  const auto queries = static_cast<ptrdiff_t>(forward.shape.queries);
+  forward.out = {out.data(), static_cast<ptrdiff_t>(forward.shape.heads) * queries, queries, 1};
+  forward.log2_sum = log2_sum.data();
+  forward.first_key = first_key.data();
+  const auto key_lengths = KeyLengthBound::IfNeeded(forward.shape, forward.k, options, parallel);
+  plan.key_lengths = key_lengths.get();
+  RunForward(forward, options, plan.key_lengths, parallel);
+  RunRows(args, options, plan, parallel);
 }
 
 }  // namespace tra

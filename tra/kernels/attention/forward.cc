@@ -87,7 +87,7 @@ class Forward {
       place.first = first + t * kTile;
       place.queries = std::min(kTile, last - place.first);
       place.first_position = past_ + place.first;
-      BeginTile(place, scratch, scratch.tiles[t]);
+      scratch.tiles[t].Begin(args_, scoring_, norm_, call_, key_lengths_ != nullptr, place, scratch.rows.get());
     }
 
     const HeadRows<const float> k = OfHead(args_.k, batch, head);
@@ -117,27 +117,6 @@ class Forward {
   }
 
  private:
-  void BeginTile(const TilePlace& place, Scratch& scratch, Tile& tile) const {
-    tile.place = place;
-    tile.stopped = false;
-    tile.first_key = 0;
-    std::memset(tile.out.get(), 0, place.queries * v_stride_ * sizeof(float));
-    PackQueries(OfHead(args_.q, place.batch, place.head), place.first, place.queries, shape_.width, k_stride_, norm_,
-                scratch.rows.get(), tile.q_t.get(), tile.lanes.to_log2);
-    ScaleToLog2(scoring_, place.queries, tile.lanes.to_log2);
-    std::fill_n(tile.lanes.max_log2, kTile, scoring_.bounded ? scoring_.bound_log2 : kLowest);
-    std::fill_n(tile.lanes.sum, kTile, 0.0f);
-    if constexpr (Rule::kInfo.stops) {
-      std::fill_n(tile.query_bound_log2, kTile, scoring_.bound_log2);
-      for (size_t lane = 0; lane < place.queries && key_lengths_ != nullptr; ++lane) {
-        // Where QK-norm does not bound the scores, Cauchy-Schwarz does; see KeyLengthBound.
-        tile.query_bound_log2[lane] = std::sqrt(SumOfSquares(scratch.rows.get() + lane * k_stride_, shape_.width)) *
-                                      scoring_.to_log2 * static_cast<float>(Scoring::kInflate);
-      }
-    }
-    tile.rule.Begin(call_, scoring_, place, scratch.rows.get());
-  }
-
   void ComputeBlock(size_t first_key, size_t rows, Tile& tile, Scratch& scratch) const {
     const TilePlace& place = tile.place;
     float* scores = scratch.scores.get();

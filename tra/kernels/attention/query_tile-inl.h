@@ -7,7 +7,9 @@
 #endif
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstring>
 
 #include "tra/kernels/attention/packing-inl.h"
 #include "tra/kernels/attention/rules-inl.h"
@@ -36,6 +38,32 @@ struct QueryTile {
       : rule(shape),
         q_t(AllocateFloats(RoundUp(shape.width, 4) * kTile)),
         out(AllocateFloats(kTile * PackedStride(shape.value_width))) {}
+
+  // Packs the queries at this place and begins their softmax. `rows` has room for kTileRows packed rows of queries and
+  // of the rule's input. `by_lengths` says that not QK-norm but the lengths of queries and keys bound the scores; see
+  // KeyLengthBound.
+  void Begin(const ForwardArgs<float>& args, const Scoring& scoring, const Norm& norm, const typename Rule::Call& call,
+             bool by_lengths, const TilePlace& at, float* rows) {
+    const size_t width = args.shape.width, stride = PackedStride(width);
+    place = at;
+    stopped = false;
+    first_key = 0;
+    std::memset(out.get(), 0, place.queries * PackedStride(args.shape.value_width) * sizeof(float));
+    PackQueries(OfHead(args.q, place.batch, place.head), place.first, place.queries, width, stride, norm, rows,
+                q_t.get(), lanes.to_log2);
+    ScaleToLog2(scoring, place.queries, lanes.to_log2);
+    std::fill_n(lanes.max_log2, kTile, scoring.bounded ? scoring.bound_log2 : kLowest);
+    std::fill_n(lanes.sum, kTile, 0.0f);
+    if constexpr (Rule::kInfo.stops) {
+      std::fill_n(query_bound_log2, kTile, scoring.bound_log2);
+      for (size_t lane = 0; lane < place.queries && by_lengths; ++lane) {
+        // Where QK-norm does not bound the scores, Cauchy-Schwarz does.
+        query_bound_log2[lane] = std::sqrt(SumOfSquares(rows + lane * stride, width)) * scoring.to_log2 *
+                                 static_cast<float>(Scoring::kInflate);
+      }
+    }
+    rule.Begin(call, scoring, place, rows);
+  }
 
   TilePlace place;
   SoftmaxLanes lanes;

@@ -61,6 +61,7 @@ struct ContextualRule : SoftmaxRule {
           at(gate),
           low(gate),
           slope(gate),
+          term(gate),
           z_t(tile.z_t.get()),
           first_lane(v * kLanes) {}
 
@@ -80,13 +81,15 @@ struct ContextualRule : SoftmaxRule {
       };
       const VF z = z_at(low);
       slope = hn::Sub(z_at(hn::Ceil(at)), z);
-      return hn::Add(hn::MulAdd(slope, hn::Sub(at, low), z), hn::Add(x, offset));
+      term = hn::MulAdd(slope, hn::Sub(at, low), z);
+      return hn::Add(term, hn::Add(x, offset));
     }
+    HWY_INLINE LogitParts Parts(VF /*distance*/, const KeyRows& /*keys*/, size_t /*r*/) const { return {at, term}; }
     HWY_INLINE void Next(MF drop) { position = hn::Add(position, hn::IfThenZeroElse(drop, gate)); }
     void Save(Tile& tile, size_t v) const { hn::Store(position, DF(), tile.position + v * kLanes); }
 
     VF position, last;
-    VF gate, at, low, slope;  // those of the current key
+    VF gate, at, low, slope, term;  // those of the current key
     const float* z_t;
     size_t first_lane;
   };

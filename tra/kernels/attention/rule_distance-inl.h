@@ -64,8 +64,10 @@ struct DistanceRule : SoftmaxRule {
     Walk(const Tile& /*tile*/, const Block& block, size_t v)
         : biases(block.biases), distance(block.distance + static_cast<ptrdiff_t>(v * kLanes)) {}
     HWY_INLINE VF Logit(VF s, VF scale, VF offset, const KeyRows& keys, size_t r) const {
-      return hn::MulAdd(s, scale, hn::Add(offset, hn::LoadU(DF(), biases + Distance(keys, r))));
+      return hn::MulAdd(s, scale, hn::Add(offset, Bias(keys, r)));
     }
+    HWY_INLINE LogitParts Parts(VF distance, const KeyRows& keys, size_t r) const { return {distance, Bias(keys, r)}; }
+    HWY_INLINE VF Bias(const KeyRows& keys, size_t r) const { return hn::LoadU(DF(), biases + Distance(keys, r)); }
     HWY_INLINE void Next(MF /*drop*/) const {}
     void Save(Tile& /*tile*/, size_t /*v*/) const {}
 

@@ -96,10 +96,13 @@ struct ForgetRule : SoftmaxRule {
           near(tile.near.get() + v * kLanes),
           from_first(hn::Load(DF(), tile.from_first + v * kLanes)) {}
     HWY_INLINE VF Logit(VF s, VF scale, VF offset, const KeyRows& keys, size_t r) const {
+      return hn::MulAdd(s, scale, hn::Add(offset, Term(keys, r)));
+    }
+    HWY_INLINE LogitParts Parts(VF distance, const KeyRows& keys, size_t r) const { return {distance, Term(keys, r)}; }
+    HWY_INLINE VF Term(const KeyRows& keys, size_t r) const {
       const ptrdiff_t ahead = static_cast<ptrdiff_t>(keys.first_key + keys.Offset(r)) - keys.first_position;
-      const VF term = ahead > 0 ? hn::Load(DF(), near + static_cast<size_t>(ahead) * kTile)
-                                : hn::Add(from_first, hn::Set(DF(), terms[keys.Offset(r)]));
-      return hn::MulAdd(s, scale, hn::Add(offset, term));
+      return ahead > 0 ? hn::Load(DF(), near + static_cast<size_t>(ahead) * kTile)
+                       : hn::Add(from_first, hn::Set(DF(), terms[keys.Offset(r)]));
     }
     HWY_INLINE void Next(MF /*drop*/) const {}
     void Save(Tile& /*tile*/, size_t /*v*/) const {}

@@ -78,6 +78,12 @@ struct PlainGradTile : Tile {
   void Store(const Rows<float>& /*d_input*/, const TilePlace& /*place*/, bool /*overwrite*/) const {}
 };
 
+// Says what a rule makes of a key, besides its score.
+struct LogitParts {
+  VF position;   // how far away the rule takes the key to be
+  VF term_log2;  // what the rule adds to the score
+};
+
 struct SoftmaxRule {
   static constexpr RuleInfo kInfo = InfoOf(ScoreRule::kSoftmax);
   static constexpr bool kPairTerms = false;    // whether pairs add Call::PairTerm in decode
@@ -112,6 +118,10 @@ struct SoftmaxRule {
     Walk(const Tile& /*tile*/, const Block& /*block*/, size_t /*v*/) {}
     HWY_INLINE VF Logit(VF s, VF scale, VF offset, const KeyRows& /*keys*/, size_t /*r*/) const {
       return hn::MulAdd(s, scale, offset);
+    }
+    // Returns the parts of the logit that Logit was last called for; `distance` is the number of tokens between.
+    HWY_INLINE LogitParts Parts(VF distance, const KeyRows& /*keys*/, size_t /*r*/) const {
+      return {distance, hn::Zero(DF())};
     }
     HWY_INLINE void Next(MF /*drop*/) const {}
     void Save(Tile& /*tile*/, size_t /*v*/) const {}

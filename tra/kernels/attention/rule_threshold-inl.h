@@ -8,6 +8,7 @@
 #endif
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 #include "tra/kernels/attention/packing-inl.h"
@@ -76,6 +77,13 @@ struct ThresholdRule : SoftmaxRule {
       return true;
     }
 
+    // Returns a bound on what the `keys_left` unseen keys weigh together, as a share of the row's sum. No later score
+    // exceeds bound_log2. This is what MayStop compares with stop_eps, for one query.
+    float UnseenShare(size_t lane, float bound_log2, float log2_sum, size_t keys_left) const {
+      const float largest = std::exp2(count[lane] * gate_log2[lane] + bound_log2 - log2_sum);
+      return largest * std::min(static_cast<float>(keys_left), GeometricSum(gate_log2[lane]));
+    }
+
     HWY_ALIGN float gate_log2[kTile];
     HWY_ALIGN float count[kTile];          // the count of the next kept key
     HWY_ALIGN float geometric_sum[kTile];  // see GeometricSum; computed when the first block is done
@@ -89,6 +97,11 @@ struct ThresholdRule : SoftmaxRule {
         : gate_log2(hn::Load(DF(), tile.gate_log2 + v * kLanes)), count(hn::Load(DF(), tile.count + v * kLanes)) {}
     HWY_INLINE VF Logit(VF s, VF scale, VF offset, const KeyRows& /*keys*/, size_t /*r*/) const {
       return hn::MulAdd(s, scale, hn::MulAdd(count, gate_log2, offset));
+    }
+    // Counts from 1, as the paper does.
+    HWY_INLINE LogitParts Parts(VF /*distance*/, const KeyRows& /*keys*/, size_t /*r*/) const {
+      const VF from_one = hn::Add(count, hn::Set(DF(), 1.0f));
+      return {from_one, hn::Mul(from_one, gate_log2)};
     }
     HWY_INLINE void Next(MF drop) { count = hn::Add(count, hn::IfThenZeroElse(drop, hn::Set(DF(), 1.0f))); }
     void Save(Tile& tile, size_t v) const { hn::Store(count, DF(), tile.count + v * kLanes); }
