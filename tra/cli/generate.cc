@@ -17,8 +17,8 @@
 #include "tra/cli/output.h"
 #include "tra/cli/runtime.h"
 #include "tra/cli/text_options.h"
-#include "tra/cli/vocabulary.h"
 #include "tra/run/loaded_run.h"
+#include "tra/run/vocabulary.h"
 
 namespace tra::cli {
 namespace {

@@ -3,11 +3,8 @@
 #include "tra/cli/output.h"
 #include "tra/text/corpus.h"
 #include "tra/text/token_cache.h"
-#include "tra/text/tokenizers.h"
 
 namespace tra::cli {
-
-std::unique_ptr<Tokenizer> TokenizerChoice::Make() const { return MakeTokenizer(name, files); }
 
 void AddTokenizerOptions(CLI::App& command, TokenizerChoice& choice) {
   std::string names;

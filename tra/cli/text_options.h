@@ -7,15 +7,10 @@
 #include <string>
 
 #include "tra/text/token_file.h"
-#include "tra/text/tokenizer.h"
+#include "tra/text/tokenizers.h"
 
 namespace tra::cli {
 
-struct TokenizerChoice {
-  std::string name = "bytes", files;
-
-  std::unique_ptr<Tokenizer> Make() const;
-};
 void AddTokenizerOptions(CLI::App& command, TokenizerChoice& choice);
 
 struct CorpusChoice {

@@ -152,6 +152,10 @@ at::Tensor Decoder::Hidden(const at::Tensor& tokens, const Pass& pass_in) {
   TORCH_CHECK_VALUE(pass.cache == nullptr || pass.cache->layers.size() == layers_.size(),
                     "model: the cache is of a model with another number of layers than ", layers_.size(),
                     "; use NewCache()");
+  TORCH_CHECK_VALUE(
+      pass.record == nullptr || (!is_training() && pass.cache == nullptr && !pass.draws.cu_seqlens.defined()),
+      "model: a record is of whole sequences without dropout: call eval(), pass no cache and no cu_seqlens");
+  if (pass.record != nullptr) pass.record->layers.assign(layers_.size(), {});
   const bool prenorm = config.block == Block::kPrenorm;
   at::Tensor residual = Embed(tokens, positions, pass);          // [B,T,E]
   at::Tensor x = RmsNorm(residual, layers_[0]->attention_norm);  // [B,T,E], what the next part reads
@@ -167,7 +171,8 @@ at::Tensor Decoder::Hidden(const at::Tensor& tokens, const Pass& pass_in) {
     Layer& layer = *layers_[i];
     const Draws draws = pass.draws.Of(kFirstLayerSite + i);
     LayerCache* cache = pass.cache == nullptr ? nullptr : &pass.cache->layers[i];
-    add(layer.attention->Forward(x, positions, draws.Of(0), cache), layer.mlp_norm);
+    std::vector<RecordedAttention>* record = pass.record == nullptr ? nullptr : &pass.record->layers[i];
+    add(layer.attention->Forward(x, positions, draws.Of(0), cache, record), layer.mlp_norm);
     add(layer.mlp->Forward(x, draws.Of(1)), i + 1 < layers_.size() ? layers_[i + 1]->attention_norm : norm_);
   }
   if (pass.cache != nullptr) pass.cache->length += tokens.size(1);

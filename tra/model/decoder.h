@@ -20,7 +20,8 @@ struct Pass {
   // sequences, so that what is drawn for a sequence does not depend on how sequences are batched or distributed; and,
   // if tokens are a flat batch, [1, tokens], where in it the sequences start.
   Draws draws;
-  Cache* cache = nullptr;  // the positions before; works only without gradients
+  Cache* cache = nullptr;             // the positions before; works only without gradients
+  AttentionRecord* record = nullptr;  // gets what every layer attends with; needs eval(), no cache, no flat batch
 };
 
 class Decoder : public torch::nn::Module {

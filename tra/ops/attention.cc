@@ -7,8 +7,10 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "tra/ops/aten_parallel.h"
+#include "tra/ops/attention_rows.h"
 #include "tra/ops/checks.h"
 #include "tra/ops/layout.h"
 #include "tra/ops/saved_draws.h"
@@ -206,6 +208,56 @@ at::Tensor AttentionDecodeStep(const at::Tensor& q, const at::Tensor& k, const a
   AtenParallel parallel;
   AttentionDecode(args, options, parallel);
   return out;
+}
+
+AttentionMatrix AttentionRows(const at::Tensor& q_in, const at::Tensor& k_in, const at::Tensor& rule_input_in,
+                              const AttentionOptions& options, const MatrixPart& part) {
+  const c10::NoGradGuard no_grad;
+  TORCH_CHECK_VALUE(OnKernels(q_in), "attention_rows: computes fp32 on the CPU, got ", q_in.scalar_type(), " on ",
+                    q_in.device(), "; pass .float().cpu() of every tensor");
+  CheckAttention("attention_rows", q_in, k_in, k_in, rule_input_in, options);
+  const at::Tensor q = WithAdjacentChannels(q_in), k = WithAdjacentChannels(k_in);
+  const at::Tensor rule_input = WithInputChannels(rule_input_in);
+  ForwardArgs<float> inputs;
+  SetInputs(q, k, k, rule_input, options, inputs);
+  const int64_t last_query = part.last_query < 0 ? q.size(2) : part.last_query;
+  const int64_t last_key = part.last_key < 0 ? k.size(2) : part.last_key;
+  TORCH_CHECK_VALUE(0 <= part.first_query && part.first_query <= last_query && last_query <= q.size(2),
+                    "attention_rows: queries ", part.first_query, " to ", last_query, " were asked for, there are ",
+                    q.size(2));
+  TORCH_CHECK_VALUE(0 <= part.first_key && part.first_key <= last_key && last_key <= k.size(2), "attention_rows: keys ",
+                    part.first_key, " to ", last_key, " were asked for, there are ", k.size(2));
+  AttentionRowsArgs<float> args;
+  args.shape = inputs.shape;
+  args.q = inputs.q;
+  args.k = inputs.k;
+  args.rule_input = inputs.rule_input;
+  args.first_query = static_cast<size_t>(part.first_query);
+  args.queries = static_cast<size_t>(last_query - part.first_query);
+  args.first_key = static_cast<size_t>(part.first_key);
+  args.keys = static_cast<size_t>(last_key - part.first_key);
+
+  const std::vector<int64_t> rows = {q.size(0), q.size(1), last_query - part.first_query};
+  std::vector<int64_t> cells = rows;
+  cells.push_back(last_key - part.first_key);
+  AttentionMatrix matrix;
+  const auto floats = [&](const std::vector<int64_t>& sizes, at::Tensor& tensor) {
+    tensor = at::empty(sizes, q.options());
+    return tensor.data_ptr<float>();
+  };
+  matrix.state = at::empty(cells, q.options().dtype(at::kByte));
+  matrix.stopped_at = at::empty(rows, q.options().dtype(at::kInt));
+  args.state = matrix.state.data_ptr<uint8_t>();
+  args.stopped_at = matrix.stopped_at.data_ptr<int32_t>();
+  args.score = floats(cells, matrix.score);
+  args.position = floats(cells, matrix.position);
+  args.term = floats(cells, matrix.term);
+  args.logit = floats(cells, matrix.logit);
+  args.weight = floats(cells, matrix.weight);
+  args.unseen = floats(rows, matrix.unseen);
+  AtenParallel parallel;
+  AttentionRows(args, options, parallel);
+  return matrix;
 }
 
 }  // namespace tra

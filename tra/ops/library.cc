@@ -1,7 +1,9 @@
 // Registers torch.ops.tra.*: the schemas, and thin wrappers from them to the functions of this directory.
 #include <torch/library.h>
 
+#include "tra/kernels/attention/rules.h"
 #include "tra/ops/attention.h"
+#include "tra/ops/attention_rows.h"
 #include "tra/ops/checks.h"
 #include "tra/ops/cross_entropy.h"
 #include "tra/ops/dropout.h"
@@ -57,6 +59,27 @@ std::vector<std::string> DropoutModesOp() {
 at::Tensor DecodeOp(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& log_gate,
                     bool qk_norm, double stop_eps) {
   return AttentionDecodeStep(q, k, v, log_gate, TraOptions(qk_norm, 0.0, "none", 0, stop_eps));
+}
+
+using AttentionMatrixTensors =
+    std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
+
+AttentionMatrixTensors RowsOp(const at::Tensor& q, const at::Tensor& k, const OptionalTensor& rule_input,
+                              const std::string& rule, c10::optional<bool> qk_norm, int64_t first_query,
+                              c10::optional<int64_t> last_query, int64_t first_key, c10::optional<int64_t> last_key,
+                              double stop_eps) {
+  std::string known;
+  for (const RuleInfo& info : kRules) {
+    known += std::string(known.empty() ? "" : ", ") + info.name;
+    if (rule != info.name) continue;
+    const bool threshold = info.rule == ScoreRule::kThreshold;
+    AttentionOptions options = TraOptions(qk_norm.value_or(threshold), 0.0, "none", 0, stop_eps);
+    options.rule = info.rule;
+    AttentionMatrix m = AttentionRows(q, k, rule_input.value_or(at::Tensor()), options,
+                                      {first_query, last_query.value_or(-1), first_key, last_key.value_or(-1)});
+    return {m.state, m.score, m.position, m.term, m.logit, m.weight, m.stopped_at, m.unseen};
+  }
+  TORCH_CHECK_VALUE(false, "attention_rows: there is no rule '", rule, "'; the rules are ", known);
 }
 
 at::Tensor SoftmaxOp(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, bool qk_norm, double dropout_p,
@@ -150,6 +173,12 @@ TORCH_LIBRARY(tra, library) {
       "attention_decode(Tensor q, Tensor k_cache, Tensor v_cache, Tensor log_gate, *, bool qk_norm=True, "
       "float stop_eps=1.4901161193847656e-08) -> Tensor",
       &DecodeOp);
+  library.def(
+      "attention_rows(Tensor q, Tensor k, Tensor? rule_input=None, *, str rule=\"threshold\", bool? qk_norm=None, "
+      "int first_query=0, int? last_query=None, int first_key=0, int? last_key=None, "
+      "float stop_eps=1.4901161193847656e-08) -> (Tensor state, Tensor score, Tensor position, Tensor term, "
+      "Tensor logit, Tensor weight, Tensor stopped_at, Tensor unseen)",
+      &RowsOp);
   library.def(
       "softmax_attention(Tensor q, Tensor k, Tensor v, *, bool qk_norm=False, float dropout_p=0.0, int seed=0) -> "
       "Tensor",

@@ -23,6 +23,13 @@ const std::vector<TokenizerKind>& TokenizerKinds();
 // is given, std::runtime_error for files that are missing, damaged or not the expected ones.
 std::unique_ptr<Tokenizer> MakeTokenizer(const std::string& name, const std::string& files = "");
 
+// Says which tokenizer to make, as users choose it.
+struct TokenizerChoice {
+  std::string name = "bytes", files;
+
+  std::unique_ptr<Tokenizer> Make() const { return MakeTokenizer(name, files); }
+};
+
 }  // namespace tra
 
 #endif  // TRA_TEXT_TOKENIZERS_H_

@@ -29,14 +29,14 @@ at::Tensor SplitHeads(const at::Tensor& x, int64_t heads) {
 }
 
 at::Tensor AttentionLayer::Forward(const at::Tensor& x, const RowPositions& positions, const Draws& draws,
-                                   LayerCache* cache) {
+                                   LayerCache* cache, std::vector<RecordedAttention>* record) {
   std::vector<at::Tensor> weights, biases;
   for (const std::shared_ptr<Linear>& each : projections_) {
     weights.push_back(each->weight);
     biases.push_back(each->bias);
   }
   const std::vector<at::Tensor> y = Project(x, weights, biases);
-  const AttentionCall call = {y[0], y[1], y[2], {y.begin() + 3, y.end()}, positions, draws, cache};
+  const AttentionCall call = {y[0], y[1], y[2], {y.begin() + 3, y.end()}, positions, draws, cache, record};
   std::vector<at::Tensor> outputs;
   for (const AttentionInputs& inputs : mixer_.prepare(call)) outputs.push_back(Attend(call, inputs, outputs.size()));
   const at::Tensor joined = mixer_.join ? mixer_.join(outputs) : outputs.at(0);
@@ -62,6 +62,7 @@ at::Tensor AttentionLayer::Attend(const AttentionCall& call, const AttentionInpu
     options.dropout_p = static_cast<float>(config.attention_dropout);
     options.seed = call.draws.Of(site).seed;
   }
+  if (call.record != nullptr) call.record->push_back({inputs, options});
   return Attention(inputs.q, inputs.k, inputs.v, inputs.rule_input, options, call.draws.sequence_ids,
                    call.draws.cu_seqlens);
 }

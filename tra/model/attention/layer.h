@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tra/model/attention/record.h"
 #include "tra/model/cache.h"
 #include "tra/model/config.h"
 #include "tra/model/linear.h"
@@ -25,13 +26,7 @@ struct AttentionCall {
   RowPositions positions;         // where the input's rows are; what comes before them is in the cache
   Draws draws;                    // for this layer's dropout; says which sequences a flat batch is made of
   LayerCache* cache = nullptr;    // null in training
-};
-
-// Holds the inputs of one of the attentions that a mixer prepares.
-struct AttentionInputs {
-  ScoreRule rule;
-  at::Tensor q, k, v;     // [B,H,T,d], for any split of E into heads
-  at::Tensor rule_input;  // see ScoreRule; none for kSoftmax
+  std::vector<RecordedAttention>* record = nullptr;  // gets the layer's attentions, unless it is null
 };
 
 // Says what a variant does in a call: it prepares one or several attentions, and joins their outputs.
@@ -49,7 +44,8 @@ class AttentionLayer : public torch::nn::Module {
   AttentionLayer(const ModelConfig& config, int64_t layer, Init& init);
 
   // x [B,T,E], normed -> [B,T,E].
-  at::Tensor Forward(const at::Tensor& x, const RowPositions& positions, const Draws& draws, LayerCache* cache);
+  at::Tensor Forward(const at::Tensor& x, const RowPositions& positions, const Draws& draws, LayerCache* cache,
+                     std::vector<RecordedAttention>* record);
 
   // Lets a variant add a Linear of the layer's input, which is computed together with q, k and v. The outputs are in
   // AttentionCall::extra, in the order in which they were added.

@@ -1,6 +1,6 @@
 // Names a model's tokens: reads prompts, and writes what follows them.
-#ifndef TRA_CLI_VOCABULARY_H_
-#define TRA_CLI_VOCABULARY_H_
+#ifndef TRA_RUN_VOCABULARY_H_
+#define TRA_RUN_VOCABULARY_H_
 
 #include <cstdint>
 #include <memory>
@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "tra/cli/text_options.h"
 #include "tra/run/loaded_run.h"
+#include "tra/text/tokenizers.h"
 
-namespace tra::cli {
+namespace tra {
 
 class Vocabulary {
  public:
@@ -29,6 +29,6 @@ class Vocabulary {
 // not the model's.
 std::unique_ptr<Vocabulary> MakeVocabulary(const LoadedModel& loaded, const TokenizerChoice& choice);
 
-}  // namespace tra::cli
+}  // namespace tra
 
-#endif  // TRA_CLI_VOCABULARY_H_
+#endif  // TRA_RUN_VOCABULARY_H_

@@ -1,13 +1,12 @@
-#include "tra/cli/vocabulary.h"
+#include "tra/run/vocabulary.h"
 
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
 
 #include "tra/tasks/symbols.h"
-#include "tra/text/tokenizers.h"
 
-namespace tra::cli {
+namespace tra {
 namespace {
 
 class TextVocabulary : public Vocabulary {
@@ -80,4 +79,4 @@ std::unique_ptr<Vocabulary> MakeVocabulary(const LoadedModel& loaded, const Toke
   return std::make_unique<TaskVocabulary>(task, std::move(names));
 }
 
-}  // namespace tra::cli
+}  // namespace tra
