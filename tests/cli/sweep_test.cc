@@ -132,6 +132,16 @@ TEST_F(Sweeping, SettingsAreAllCombinationsOfTheGridForEachVariant) {
   EXPECT_TRUE(Contains(table.out, " of 2 [")) << table.out;
 }
 
+TEST_F(Sweeping, AnAttentionMayHaveChangesOfItsOwn) {
+  Write(
+      "attentions = [\"tra\", \"rope\"]\nseeds = [1]\nset = [\"train.lr=0.001\"]\n"
+      "[for_attention]\nrope = [\"train.lr=0.003\"]\n");
+  const Result result = Sweep();
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(Contains(ReadBytes(At("tiny-tra-s1/config.toml")), "\nlr = 0.001 "));
+  EXPECT_TRUE(Contains(ReadBytes(At("tiny-rope-s1/config.toml")), "\nlr = 0.003 "));
+}
+
 TEST_F(Sweeping, AFailedRunDoesNotStopTheRest) {
   const std::string tiny = ReadBytes(directory / "tiny.toml");
   const auto write_bad = [&](const std::string& more) {
@@ -310,6 +320,9 @@ TEST_F(Sweeping, BadSweepsAreRefusedBeforeAnythingRuns) {
   expect("seeds = [1]\nset = [\"train.step", "sweep.toml:4: ");
   expect("seeds = [1]\nset = [\"data.task=text\"]\n", "--set data.corpus=FOLDER");
   expect("seeds = [1]\nattentions = [\"tra\", \"rope\"]\nset = [\"model.width=6\"]\n", "rope turns pairs of channels");
+  expect("seeds = [1]\nattentions = [\"tra\"]\n[for_attention]\nrope = []\n",
+         "for_attention: unknown attention 'rope'; ");
+  expect("seeds = [1]\nattentions = [\"tra\"]\n[for_attention]\ntra = 3\n", "for_attention: tra must be a list of");
   expect("seeds = [1]\ngrid = 3\n", "grid must be a table: [grid]");
   expect("seeds = [1]\n[grid]\ntrain.lr = [1]\n", "grid: train must be in quotes: \"train.key\" = [...]");
   expect("seeds = [1]\n[grid]\n\"train.lr\" = 1\n", "grid: train.lr must be a list of values");

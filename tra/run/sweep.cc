@@ -54,7 +54,8 @@ class SweepFile {
       throw std::invalid_argument(path + (line > 0 ? ":" + std::to_string(line) : "") + ": " +
                                   std::string(error.description()));
     }
-    const std::vector<std::string> known = {"configs", "attentions", "seeds", "set", "folder", "grid", "variants"};
+    const std::vector<std::string> known = {"configs", "attentions", "seeds",    "set",
+                                            "folder",  "grid",       "variants", "for_attention"};
     for (const auto& [key, value] : table_) {
       const std::string name(key.str());
       if (std::find(known.begin(), known.end(), name) == known.end()) Fail(UnknownName("key", name, known));
@@ -65,6 +66,21 @@ class SweepFile {
   std::vector<T> List(const char* key, const char* what) const {
     const toml::node* node = table_.get(key);
     return node == nullptr ? std::vector<T>() : ListOf<T>(key, *node, what);
+  }
+
+  // Returns the changes to the runs of one attention, which must be one of `attentions`.
+  std::vector<std::string> ForAttention(const std::string& attention,
+                                        const std::vector<std::string>& attentions) const {
+    const toml::table* section = Section("for_attention");
+    if (section == nullptr) return {};
+    for (const auto& [key, node] : *section) {
+      if (std::find(attentions.begin(), attentions.end(), std::string(key.str())) == attentions.end()) {
+        Fail("for_attention: " + UnknownName("attention", std::string(key.str()), attentions));
+      }
+    }
+    const toml::node* node = section->get(attention);
+    if (node == nullptr) return {};
+    return ListOf<std::string>("for_attention: " + attention, *node, kOverrides);
   }
 
   // Returns all combinations of a variant with values of the grid; a single one without a name if the file has neither.
@@ -161,11 +177,13 @@ Sweep ReadSweep(const std::string& path, const std::vector<std::string>& overrid
   for (const std::string& config : configs) {
     const std::string config_path = (fs::path(path).parent_path() / config).lexically_normal().string();
     for (const std::string& attention : attentions) {
+      const std::vector<std::string> of_attention = file.ForAttention(attention, attentions);
       for (const Setting& setting : settings) {
         for (const int64_t seed : seeds) {
           SweepRun run;
           run.config = config_path;
           run.overrides = file.List<std::string>("set", kOverrides);
+          run.overrides.insert(run.overrides.end(), of_attention.begin(), of_attention.end());
           run.overrides.insert(run.overrides.end(), setting.overrides.begin(), setting.overrides.end());
           if (!setting.name.empty()) run.overrides.push_back("label=" + setting.name);
           run.overrides.insert(run.overrides.end(), overrides.begin(), overrides.end());

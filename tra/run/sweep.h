@@ -5,6 +5,8 @@
 //   seeds = [1, 2, 3, 4]
 //   set = ["train.steps=2000"]                                 # changes to all runs
 //   folder = "runs/small"                                      # relative to where tra is run
+//   [for_attention]                                            # changes to the runs of one attention
+//   rope = ["train.lr=3e-3"]
 //   [grid]                                                     # every combination of the values of any keys
 //   "model.heads" = [1, 4]
 //   "train.lr" = [3e-4, 1e-3]
