@@ -9,12 +9,15 @@ NAME = "libtra_ops.so"
 
 
 def candidates():
-    """Returns where the library may be: where the user says, or else beside this file or built in this checkout."""
+    """Returns where the library may be: where the user says, or else beside this file, in its checkout or prefix."""
     named = os.environ.get("TRA_OPS_LIBRARY")
     if named:
         return [Path(named)]
     here = Path(__file__).resolve().parent
-    return [here / NAME] + [here.parents[1] / "build" / preset / NAME for preset in ("release", "debug")]
+    built = [here.parents[1] / "build" / preset / NAME for preset in ("release", "debug")]
+    # PREFIX/lib/python3/dist-packages/tra: the library is in PREFIX/lib, or in a folder of the architecture below it.
+    libraries = here.parents[2]
+    return [here / NAME, *built, libraries / NAME, *sorted(libraries.glob(f"*-linux-gnu/{NAME}"))]
 
 
 def load_library():

@@ -19,5 +19,10 @@ TEST(Names, AnotherWordIsNotTakenForATypo) {
   EXPECT_EQ(UnknownName("task", "", kKnown), "unknown task ''; there are flipflop, induct, copy");
 }
 
+TEST(Names, ASingleLetterIsOfferedNothingButTheOtherCase) {
+  EXPECT_EQ(UnknownName("symbol", "X", {"0", "1"}), "unknown symbol 'X'; there are 0, 1");
+  EXPECT_EQ(UnknownName("symbol", "A", {"a", "b"}), "unknown symbol 'A'; did you mean 'a'? There are a, b");
+}
+
 }  // namespace
 }  // namespace tra

@@ -98,6 +98,12 @@ TEST(Data, WhatIsExportedCanBeImported) {
   EXPECT_EQ(lines[50], JsonlLine(examples.At(49), 49, examples.task(), examples.names()));
 }
 
+TEST(Data, ARangeMayBeWrittenWithDots) {
+  const Result dots = RunTra("data export copy --lengths 51..60 --count 3");
+  EXPECT_EQ(dots.code, 0) << dots.err;
+  EXPECT_EQ(dots.out, RunTra("data export copy --lengths 51-60 --count 3").out);
+}
+
 TEST(Data, BadUsageIsTwoAndFailureIsOne) {
   const TemporaryDirectory directory;
   const auto expect = [](const Result& result, int code, const std::string& said) {
@@ -111,7 +117,8 @@ TEST(Data, BadUsageIsTwoAndFailureIsOne) {
   expect(RunTra("data show copi"), 2, "unknown task 'copi'; did you mean 'copy'?");
   expect(RunTra("data show copy --split 51-10"), 2, "did you mean '51-100'?");
   expect(RunTra("data show copy --lengths 5-x"), 2, "--lengths must be a number or a range");
-  expect(RunTra("data show induct --lengths 301"), 2, "must be within 1..300");
+  expect(RunTra("data show copy --lengths 5.6"), 2, "--lengths must be a number or a range");
+  expect(RunTra("data show induct --lengths 301"), 2, "must be within 1-300");
   expect(RunTra("data show copy --index -1"), 2, "--index");
   expect(RunTra("data show copy --color sometimes"), 2, "sometimes not in");
   expect(RunTra("data export copy --format xml"), 2, "xml not in");

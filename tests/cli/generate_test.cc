@@ -90,6 +90,7 @@ TEST(Generate, SymbolsOfATaskAreReadAndWrittenByName) {
   EXPECT_EQ(RunTra(command + " --prompt 'BOS 3 1 4 SEP'").out, "EOS\n");
 
   Expect(RunTra(command + " --prompt 'BOS 3 1 4 SEPP'"), 2, "unknown symbol of copy 'SEPP'; did you mean 'SEP'?");
+  Expect(RunTra(command + " --prompt 'BOS 3 1 4 X SEP'"), 2, "unknown symbol of copy 'X'; see tra data show");
   Expect(RunTra(command + " --prompt 'BOS 7'"), 2, "unknown symbol of copy '7'");
   Expect(RunTra(command + " --ids '[1,9]'"), 2, "id 9 is not in the model's vocabulary; ids are 0..8");
   Expect(RunTra(command + " --prompt ' '"), 2, "the prompt is empty");

@@ -25,6 +25,13 @@ std::string Error(const std::string& toml, const std::vector<std::string>& overr
   return "no error";
 }
 
+TEST(RunConfig, WhatListShowsIsWhatAnEmptyFileGives) {
+  RunConfig listed, empty = Parse("");
+  const std::vector<ConfigKey> shown = ConfigKeys(listed), read = ConfigKeys(empty);
+  ASSERT_EQ(shown.size(), read.size());
+  for (size_t i = 0; i < shown.size(); ++i) EXPECT_EQ(shown[i].get(), read[i].get()) << shown[i].name;
+}
+
 TEST(RunConfig, EveryKeySurvivesTheResolvedFile) {
   // Sets every key to a value that is not its default.
   RunConfig config;

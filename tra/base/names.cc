@@ -30,7 +30,9 @@ size_t Edits(const std::string& a, const std::string& b) {
 
 const std::string* Nearest(const std::string& name, const std::vector<std::string>& known) {
   const std::string* nearest = nullptr;
-  size_t fewest = std::max<size_t>(1, name.size() / 3) + 1;  // a name that needs this many edits is another word
+  // A name that needs more edits is another word, and so is one of which no letter would stay.
+  const size_t most = name.size() < 2 ? 0 : std::max<size_t>(1, name.size() / 3);
+  size_t fewest = most + 1;
   for (const std::string& each : known) {
     const size_t edits = Edits(name, each);
     if (edits < fewest) {

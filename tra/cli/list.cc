@@ -21,8 +21,7 @@ std::string Padded(std::string text, size_t width) {
 }
 
 std::string About(const Split& split) {
-  std::string about = std::to_string(split.lengths.low);
-  if (split.lengths.high != split.lengths.low) about += ".." + std::to_string(split.lengths.high);
+  std::string about = RangeText(split.lengths);
   if (split.ignore > 0) about += ", P(i) " + nlohmann::json(split.ignore).dump();
   return about + (split.ood ? " (unlike training)" : "");
 }

@@ -10,8 +10,10 @@ Range ParseLengths(const std::string& text) {
   const char* const end = text.data() + text.size();
   auto [at, error] = std::from_chars(text.data(), end, range.low);
   range.high = range.low;
-  if (error == std::errc() && at != end && *at == '-') {
-    const auto rest = std::from_chars(at + 1, end, range.high);
+  const std::string_view rest_of(at, static_cast<size_t>(end - at));
+  const size_t separator = rest_of.rfind("..", 0) == 0 ? 2 : rest_of.rfind('-', 0) == 0 ? 1 : 0;
+  if (error == std::errc() && separator > 0) {
+    const auto rest = std::from_chars(at + separator, end, range.high);
     at = rest.ptr;
     error = rest.ec;
   }

@@ -20,7 +20,7 @@ struct TaskChoice {
   GeneratedExamples Examples() const;
 };
 
-// Parses "51-100" or "300". Throws std::invalid_argument for anything else.
+// Parses "51-100", also written "51..100", or "300". Throws std::invalid_argument for anything else.
 Range ParseLengths(const std::string& text);
 
 void AddTaskOptions(CLI::App& command, TaskChoice& choice);

@@ -83,7 +83,6 @@ RunConfig ParseConfig(const std::string& toml, const std::vector<std::string>& o
   for (const std::string& each : overrides) Override(each, values);
 
   RunConfig config;
-  config.model.train_length = config.model.max_length = 0;
   std::map<std::string, ConfigKey> keys;
   std::vector<std::string> known;
   for (ConfigKey& key : ConfigKeys(config)) {

@@ -62,6 +62,9 @@ struct EvalConfig {
 };
 
 struct RunConfig {
+  // 0: lengths that a configuration leaves out come from the data.
+  RunConfig() { model.train_length = model.max_length = 0; }
+
   std::string label;  // tells runs of the same attention apart in tables
   std::string preset = "mini";
   ModelConfig model;  // without what only the data determine; see MakeModelConfig

@@ -6,19 +6,17 @@
 namespace tra {
 namespace {
 
-std::string Text(const Range& range) { return std::to_string(range.low) + ".." + std::to_string(range.high); }
-
 void CheckRecipe(const Task& task, const Recipe& recipe) {
   const auto require = [&](bool holds, const std::string& what) {
     if (!holds) throw std::invalid_argument(std::string(task.name) + ": " + what);
   };
   require(task.kind.symbols.Has(recipe.symbols),
-          "symbols must be " + Text(task.kind.symbols) + ", got " + std::to_string(recipe.symbols));
+          "symbols must be " + RangeText(task.kind.symbols) + ", got " + std::to_string(recipe.symbols));
   const Range possible = task.kind.lengths(recipe.symbols);
   require(recipe.lengths.low <= recipe.lengths.high && possible.Has(recipe.lengths.low) &&
               possible.Has(recipe.lengths.high),
-          "lengths (" + std::string(task.kind.length_of) + ") must be within " + Text(possible) + ", got " +
-              Text(recipe.lengths));
+          "lengths (" + std::string(task.kind.length_of) + ") must be within " + RangeText(possible) + ", got " +
+              RangeText(recipe.lengths));
 }
 
 void Append(const Example& more, Example& to) {
@@ -35,7 +33,7 @@ GeneratedExamples::GeneratedExamples(const std::string& task, const std::string&
   CheckRecipe(*task_, recipe_);
   for (const auto& [name, value] : {std::pair{"pack", options.pack}, {"offset", options.offset}}) {
     if (value < 0 || value > kLongest) {
-      throw std::invalid_argument(std::string(name) + " must be 0 (off).." + std::to_string(kLongest) + ", got " +
+      throw std::invalid_argument(std::string(name) + " must be 0 (off) to " + std::to_string(kLongest) + ", got " +
                                   std::to_string(value));
     }
   }

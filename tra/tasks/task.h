@@ -18,6 +18,9 @@ struct Range {
   bool Has(int64_t value) const { return low <= value && value <= high; }
 };
 
+// Returns "51-100", or "300" if both ends are the same: the one spelling of ranges, which --lengths takes too.
+std::string RangeText(const Range& range);
+
 constexpr int64_t kLongest = 1 << 20;  // the limit of lengths that have no other limit
 
 struct Split {

@@ -51,6 +51,12 @@ const std::vector<Task>& Tasks() {
   return kTasks;
 }
 
+std::string RangeText(const Range& range) {
+  std::string text = std::to_string(range.low);
+  if (range.high != range.low) text += "-" + std::to_string(range.high);
+  return text;
+}
+
 const Task& FindTask(std::string_view name) { return FindNamed("task", name, Tasks()); }
 
 const Split& FindSplit(const Task& task, std::string_view name) {

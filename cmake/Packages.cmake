@@ -1,0 +1,15 @@
+# cpack --config build/release/CPackConfig.cmake makes an archive and a Debian package of all that is installed.
+set(CPACK_GENERATOR "TGZ;DEB")
+set(CPACK_PACKAGE_NAME tra)
+set(CPACK_PACKAGE_CONTACT "The authors of tra <tra@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Threshold Relative Attention: kernels, operators, models and experiments")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# The libraries' dependencies are found by dpkg-shlibdeps; these are for import tra and for building against the headers.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS python3-torch)
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libtorch-dev, libhwy-dev")
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR})
+include(CPack)
