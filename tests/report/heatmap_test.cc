@@ -136,7 +136,7 @@ TEST(Heatmap, TheSquareRootShowsSmallWeightsAndItsBarSaysSo) {
   });
   const std::string svg = HeatmapSvg(map);
   EXPECT_NE(svg.find(">weight, on a square-root scale<"), std::string::npos);
-  EXPECT_NE(svg.find(">0.25<"), std::string::npos);
+  EXPECT_NE(svg.find(">0.2<"), std::string::npos);
 }
 
 TEST(Heatmap, ADifferenceShowsItsSign) {

@@ -93,8 +93,8 @@ Rgba PixelColor(const HeatPanel& panel, CellState state, float value, size_t x, 
 std::vector<double> BarTicks(const HeatPanel& panel) {
   if (panel.scale == ColorScale::kLinear) return Ticks(panel.low, panel.high);
   std::vector<double> ticks;
-  for (const double share : {0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0}) {
-    if (share == 0.01 || (panel.diverging && share == 0.05)) continue;
+  for (const double share : {0.0, 0.05, 0.2, 0.5, 1.0}) {
+    if (panel.diverging && share == 0.05) continue;  // there is half the room
     ticks.push_back(share * panel.high);
     if (panel.diverging && share > 0) ticks.push_back(-share * panel.high);
   }
@@ -216,8 +216,12 @@ class Drawing {
     }
     if (has(CellState::kFuture)) swatch("the future", fill(kFutureColor));
     if (nan > 0) swatch("not a number (" + std::to_string(nan) + " times)", fill(kNanColor));
-    if (right) out += Mark(place("before an answer, which is predicted") + 7, y, AnswerMark::kRight, 4);
-    if (wrong) out += Mark(place("before an answer, which is not predicted") + 7, y, AnswerMark::kWrong, 4);
+    const auto mark = [&](const std::string& text, AnswerMark kind) {
+      const double at = place(text);
+      out += Thin() ? ThinMark(at, y, kind, 2) : Mark(at + 7, y, kind, 4);
+    };
+    if (right) mark("before an answer, which is predicted", AnswerMark::kRight);
+    if (wrong) mark("before an answer, which is not predicted", AnswerMark::kWrong);
     y += 14;
     return out;
   }
@@ -231,21 +235,24 @@ class Drawing {
     return Line(x - size, y - size, x + size, y + size, style) + Line(x - size, y + size, x + size, y - size, style);
   }
 
+  // Rows may be too thin for symbols. Then lines mark them, which are longer where the model is wrong.
+  bool Thin() const { return cell_ < 6; }
+
+  static std::string ThinMark(double x, double y, AnswerMark mark, double width) {
+    const bool right = mark == AnswerMark::kRight;
+    return Line(x, y, x + (right ? 7 : 15), y,
+                "class=\"" + std::string(right ? "right" : "wrong") + "\" stroke=\"" +
+                    (right ? kRightColor : kWrongColor) + "\" stroke-width=\"" + svg::Pixels(width) + "\"");
+  }
+
   // Marks the queries whose next token is an answer, to the right of the last matrix.
   void DrawMarks(const HeatRow& row, double x, int top, std::string& out) const {
     const auto cell = static_cast<double>(cell_);
     for (size_t i = 0; i < row.marks.size(); ++i) {
       if (row.marks[i] == AnswerMark::kNone) continue;
       const double y = top + (static_cast<double>(i) + 0.5) * cell;
-      if (cell_ >= 6) {
-        out += Mark(x + 10, y, row.marks[i], std::min(0.32 * cell, 4.0));
-      } else {  // rows are too thin for symbols: lines, which are longer where the model is wrong
-        const bool right = row.marks[i] == AnswerMark::kRight;
-        out += Line(x + 4, y, x + (right ? 11 : 22), y,
-                    "class=\"" + std::string(right ? "right" : "wrong") + "\" stroke=\"" +
-                        (right ? kRightColor : kWrongColor) + "\" stroke-width=\"" + svg::Pixels(std::max(cell, 1.0)) +
-                        "\"");
-      }
+      out +=
+          Thin() ? ThinMark(x + 4, y, row.marks[i], cell) : Mark(x + 10, y, row.marks[i], std::min(0.32 * cell, 4.0));
     }
   }
 
