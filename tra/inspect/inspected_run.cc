@@ -105,9 +105,11 @@ std::vector<std::string> InspectedRun::Splits() const {
   return names;
 }
 
-Example InspectedRun::At(const std::string& split, uint64_t index) {
+Example InspectedRun::At(const std::string& split, uint64_t index, std::optional<int64_t> length) {
   if (data_ == nullptr) data_ = std::make_unique<RunData>(config(), warning_);
-  if (task() != nullptr) return data_->Eval(split).At(index);
+  if (task() != nullptr) {
+    return data_->Eval(split, length ? std::optional<Range>({*length, *length}) : std::nullopt).At(index);
+  }
   const std::vector<std::string> splits = Splits();
   if (std::find(splits.begin(), splits.end(), split) == splits.end()) {
     std::string names;
@@ -115,14 +117,16 @@ Example InspectedRun::At(const std::string& split, uint64_t index) {
     throw std::invalid_argument("the run reads no split '" + split + "' of its text; it reads " + names);
   }
   const TokenFile& text = data_->Text(split);
-  const int64_t length = data_->TrainLength();
-  const int64_t windows = text.Size() / length;
+  const int64_t window = length.value_or(data_->TrainLength());
+  if (window < 1)
+    throw std::invalid_argument("a window of text must have at least 1 token, got " + std::to_string(window));
+  const int64_t windows = text.Size() / window;
   if (index >= static_cast<uint64_t>(windows)) {
     throw std::invalid_argument("split " + split + " has " + std::to_string(windows) + " windows of " +
-                                std::to_string(length) + " tokens; give a number below that");
+                                std::to_string(window) + " tokens; give a number below that");
   }
-  std::vector<int64_t> ids(static_cast<size_t>(length));
-  text.Read(static_cast<int64_t>(index) * length, length, ids.data());
+  std::vector<int64_t> ids(static_cast<size_t>(window));
+  text.Read(static_cast<int64_t>(index) * window, window, ids.data());
   Example example;
   for (size_t i = 0; i < ids.size(); ++i) example.Add(static_cast<int32_t>(ids[i]), i > 0);
   return example;

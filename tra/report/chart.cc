@@ -5,8 +5,15 @@
 #include <cstdio>
 #include <stdexcept>
 
+#include "tra/report/svg.h"
+#include "tra/report/xml.h"
+
 namespace tra {
 namespace {
+
+using svg::Line;
+using svg::Pixels;
+using svg::Text;
 
 // The sizes of a panel's plot and of what is around it, in pixels.
 constexpr double kWidth = 260, kHeight = 200, kGap = 40, kLeft = 58, kRight = 16, kTop = 72, kBottom = 48;
@@ -21,34 +28,10 @@ constexpr Stroke kStrokes[] = {
     {"#56B4E9", "4 2"},  {"#000000", "1 3"}, {"#999999", "none"}, {"#7A5195", "5 5"},
 };
 
-std::string Escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    out += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : c == '"' ? "&quot;" : std::string(1, c);
-  }
-  return out;
-}
-
 std::string Number(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.6g", value);
   return text;
-}
-
-std::string Pixels(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", value);
-  return text;
-}
-
-std::string Text(double x, double y, const char* anchor, const std::string& text, const std::string& more = "") {
-  return "<text x=\"" + Pixels(x) + "\" y=\"" + Pixels(y) + "\" text-anchor=\"" + anchor + "\"" + more + ">" +
-         Escaped(text) + "</text>\n";
-}
-
-std::string Line(double x1, double y1, double x2, double y2, const std::string& style) {
-  return "<line x1=\"" + Pixels(x1) + "\" y1=\"" + Pixels(y1) + "\" x2=\"" + Pixels(x2) + "\" y2=\"" + Pixels(y2) +
-         "\" " + style + "/>\n";
 }
 
 std::string StrokeStyle(const Stroke& stroke) {
@@ -78,17 +61,14 @@ class Drawing {
   std::string Svg() {
     const auto panels = static_cast<double>(chart_.panels.size());
     const double width = kLeft + panels * kWidth + (panels - 1) * kGap + kRight, height = kTop + kHeight + kBottom;
-    std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + Pixels(width) + "\" height=\"" +
-                      Pixels(height) + "\" viewBox=\"0 0 " + Pixels(width) + " " + Pixels(height) +
-                      "\" font-family=\"sans-serif\" font-size=\"12\" role=\"img\">\n<title>" + Escaped(chart_.title) +
-                      "</title>\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n" +
+    std::string out = svg::Begin(width, height, chart_.title) +
                       Text(kLeft, 20, "start", chart_.title, " font-size=\"14\" font-weight=\"bold\"") + Legend();
     const double middle = kTop + kHeight / 2;
-    out += Text(16, middle, "middle", chart_.y_label, " transform=\"rotate(-90 16 " + Pixels(middle) + ")\"");
+    out += Text(16, middle, "middle", chart_.y_label, svg::Upwards(16, middle));
     for (size_t i = 0; i < chart_.panels.size(); ++i) {
       DrawPanel(chart_.panels[i], kLeft + static_cast<double>(i) * (kWidth + kGap), i == 0, out);
     }
-    return out + "</svg>\n";
+    return out + svg::kEnd;
   }
 
  private:
@@ -150,7 +130,7 @@ class Drawing {
       if (std::isfinite(y)) {
         path += (pen ? " L" : path.empty() ? "M" : " M") + Pixels(X(x, left)) + " " + Pixels(Y(y));
         out += "<circle cx=\"" + Pixels(X(x, left)) + "\" cy=\"" + Pixels(Y(y)) + "\" r=\"2.5\" fill=\"" +
-               stroke.color + "\"><title>" + Escaped(series.name) + ": " + Number(y) + " at " + Number(x) +
+               stroke.color + "\"><title>" + EscapeXml(series.name) + ": " + Number(y) + " at " + Number(x) +
                "</title></circle>\n";
       }
       pen = std::isfinite(y);

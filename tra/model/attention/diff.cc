@@ -9,13 +9,22 @@
 #include "tra/ops/rope.h"
 
 namespace tra {
+namespace {
+
+double LambdaInit(int64_t layer) { return 0.8 - 0.6 * std::exp(-0.3 * static_cast<double>(layer)); }
+
+}  // namespace
+
+at::Tensor DiffLambda(const at::Tensor& q1, const at::Tensor& k1, const at::Tensor& q2, const at::Tensor& k2,
+                      int64_t layer) {
+  return (q1 * k1).sum().exp() - (q2 * k2).sum().exp() + LambdaInit(layer);
+}
 
 // Makes half as many heads, each with two queries and two keys of the usual width and a value of twice that width:
 //   out = norm(softmax(q1 k1) v - lambda * softmax(q2 k2) v) * (1 - lambda_init)
 Mixer MakeDiff(AttentionLayer& layer, Init& init) {
   const int64_t heads = layer.config.heads, width = layer.config.HeadWidth();
   const double theta = layer.config.rope_theta;
-  const double lambda_init = 0.8 - 0.6 * std::exp(-0.3 * static_cast<double>(layer.layer));
   const auto vector = [&](const char* name) { return layer.register_parameter(name, init.Normal({width}, 0.1)); };
   const at::Tensor q1 = vector("lambda_q1"), k1 = vector("lambda_k1");
   const at::Tensor q2 = vector("lambda_q2"), k2 = vector("lambda_k2");
@@ -29,10 +38,10 @@ Mixer MakeDiff(AttentionLayer& layer, Init& init) {
     const auto half = [](const at::Tensor& x, int64_t which) { return x.slice(1, which, at::nullopt, 2); };
     return {{ScoreRule::kSoftmax, half(q, 0), half(k, 0), v, {}}, {ScoreRule::kSoftmax, half(q, 1), half(k, 1), v, {}}};
   };
-  mixer.join = [lambda_init, q1, k1, q2, k2, gain](const std::vector<at::Tensor>& outputs) {
-    const at::Tensor lambda = (q1 * k1).sum().exp() - (q2 * k2).sum().exp() + lambda_init;
+  mixer.join = [number = layer.layer, q1, k1, q2, k2, gain](const std::vector<at::Tensor>& outputs) {
     constexpr double kEps = 1e-5;
-    return RmsNorm(outputs[0] - lambda * outputs[1], gain, kEps) * (1.0 - lambda_init);
+    const at::Tensor difference = outputs[0] - DiffLambda(q1, k1, q2, k2, number) * outputs[1];
+    return RmsNorm(difference, gain, kEps) * (1.0 - LambdaInit(number));
   };
   return mixer;
 }

@@ -9,6 +9,11 @@ namespace tra {
 
 Mixer MakeDiff(AttentionLayer& layer, Init& init);
 
+// Returns what the second attention of a layer is multiplied with before it is subtracted from the first, from the
+// layer's weights lambda_{q1,k1,q2,k2}.
+at::Tensor DiffLambda(const at::Tensor& q1, const at::Tensor& k1, const at::Tensor& q2, const at::Tensor& k2,
+                      int64_t layer);
+
 // Implements Variant::objection for diff.
 std::string DiffObjection(const ModelConfig& config);
 
