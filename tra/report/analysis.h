@@ -19,8 +19,8 @@ struct HeadName {
   std::string Text() const;  // "1.0" is the first head of the second layer, "1.0-" one that is subtracted
 };
 
-// Describes how a head attends. What does not apply to a head's rule is nothing: only TRA drops keys and counts the
-// kept ones, only TRA and FoT have gates and stop early.
+// Describes how a head attends. What does not apply to a head's rule is nothing: only TRA drops keys, counts the
+// kept ones and stops early, only TRA and FoT have gates.
 struct HeadAnalysis {
   HeadName name;
   std::optional<double> density;     // share of the causal keys (the key's position is at most the query's) it keeps

@@ -45,22 +45,26 @@ Chart HeadsChart(const std::vector<Analysis>& runs) {
   return chart;
 }
 
-// Adds a line for each head to the panel; `value(head, at)` gives the number of a head in the analysis of this place.
-template <typename Of, typename Analyses, typename X>
-Panel HeadsPanel(const std::string& title, const Analysis& run, const Analyses& analyses, const X& x, const Of& value) {
-  Panel panel;
-  panel.title = title;
-  for (size_t head = 0; head < run.heads.size(); ++head) {
+// Adds a panel for each layer, with a line for each of its heads; `value` gives the number of a head, if it has it.
+template <typename Analyses, typename X, typename Value>
+void AddPanels(const std::string& title, const Analysis& run, const Analyses& analyses, const X& x, const Value& value,
+               Chart& chart) {
+  std::map<int64_t, Panel> by_layer;
+  for (size_t i = 0; i < run.heads.size(); ++i) {
+    const HeadName& name = run.heads[i].name;
     Series series;
-    series.name = "head " + run.heads[head].name.Text();
+    series.name = "head " + std::to_string(name.head) + (name.attention > 0 ? ", subtracted" : "");
     for (const auto& each : analyses) {
-      if (head >= each.heads.size()) continue;  // of a length that no example has
-      const std::optional<double> y = value(each.heads[head]);
+      if (i >= each.heads.size()) continue;  // of a length that no example has
+      const std::optional<double> y = value(each.heads[i]);
       if (y) series.points.emplace_back(static_cast<double>(x(each)), *y);
     }
-    if (!series.points.empty()) panel.series.push_back(std::move(series));
+    if (series.points.empty()) continue;
+    Panel& panel = by_layer[name.layer];
+    panel.title = title + ", layer " + std::to_string(name.layer);
+    panel.series.push_back(std::move(series));
   }
-  return panel;
+  for (auto& [layer, panel] : by_layer) chart.panels.push_back(std::move(panel));
 }
 
 Chart EvidenceChart(const Analysis& run) {
@@ -68,10 +72,10 @@ Chart EvidenceChart(const Analysis& run) {
   Chart chart = ShareChart("Evidence during training", "step", threshold ? "share of pairs kept" : "mean weight");
   const auto of = [&](const PairsAnalysis& pairs) { return threshold ? pairs.kept : pairs.weight; };
   const auto step = [](const EvidenceAnalysis& each) { return each.step; };
-  chart.panels = {HeadsPanel("answer -> where it can be read", run, run.evidence, step,
-                             [&](const HeadEvidence& head) { return of(head.evidence); }),
-                  HeadsPanel("where it can be read -> its mark", run, run.evidence, step,
-                             [&](const HeadEvidence& head) { return of(head.links); })};
+  AddPanels(
+      "evidence", run, run.evidence, step, [&](const HeadEvidence& head) { return of(head.evidence); }, chart);
+  AddPanels(
+      "links", run, run.evidence, step, [&](const HeadEvidence& head) { return of(head.links); }, chart);
   return chart;
 }
 
@@ -86,14 +90,12 @@ Chart StretchedChart(const Analysis& run) {
     answers.series[0].points.emplace_back(each.factor, each.right);
     answers.series[1].points.emplace_back(each.factor, each.same);
   }
-  chart.panels = {answers,
-                  HeadsPanel("rows that keep the same", run, run.stretched, factor,
-                             [](const HeadStretch& head) { return head.same_kept; }),
-                  HeadsPanel("weight of the evidence", run, run.stretched, factor,
-                             [](const HeadStretch& head) { return head.evidence.weight; })};
-  chart.panels.erase(
-      std::remove_if(chart.panels.begin(), chart.panels.end(), [](const Panel& panel) { return panel.series.empty(); }),
-      chart.panels.end());
+  if (!answers.series[0].points.empty()) chart.panels.push_back(answers);
+  AddPanels(
+      "inserted kept", run, run.stretched, factor, [](const HeadStretch& head) { return head.inserted_kept; }, chart);
+  AddPanels(
+      "weight of the evidence", run, run.stretched, factor,
+      [](const HeadStretch& head) { return head.evidence.weight; }, chart);
   return chart;
 }
 

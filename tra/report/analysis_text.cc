@@ -119,12 +119,17 @@ std::string StretchTable(const Analysis& run) {
   return AlignedTable(rows);
 }
 
-// Shows the heads at the longest length of which there are examples.
-std::string StretchedHeadsTable(const Analysis& run) {
+// Returns the analysis of the longest length of which there are examples; null if there is none.
+const StretchAnalysis* Longest(const Analysis& run) {
   const StretchAnalysis* longest = nullptr;
   for (const StretchAnalysis& each : run.stretched) {
     if (each.examples > 0 && (longest == nullptr || each.factor > longest->factor)) longest = &each;
   }
+  return longest;
+}
+
+std::string StretchedHeadsTable(const Analysis& run) {
+  const StretchAnalysis* longest = Longest(run);
   if (longest == nullptr) return "";
   std::vector<Row> rows = {{"head", "same kept, %", "overlap, %", "inserted kept, %", "change of count to evidence",
                             "evidence at first", "evidence then"}};
@@ -168,13 +173,20 @@ std::optional<double> Best(const Analysis& run, const EvidenceAnalysis& step, in
   return best;
 }
 
-// Returns a table with a row per run: for each layer what its best head did at the first and at the last step.
-std::string RunsTable(const std::vector<Analysis>& runs, Value value,
-                      const std::function<std::string(std::optional<double>)>& show) {
+int64_t Layers(const std::vector<Analysis>& runs) {
   int64_t layers = 0;
   for (const Analysis& run : runs) {
     for (const HeadAnalysis& head : run.heads) layers = std::max(layers, head.name.layer + 1);
   }
+  return layers;
+}
+
+std::string YesOrNo(std::optional<bool> solved) { return solved ? *solved ? "yes" : "no" : ""; }
+
+// Returns a table with a row per run: for each layer what its best head did at the first and at the last step.
+std::string RunsTable(const std::vector<Analysis>& runs, Value value,
+                      const std::function<std::string(std::optional<double>)>& show) {
+  const int64_t layers = Layers(runs);
   std::vector<Row> rows = {{"run", "solved", "right, %"}};
   for (const char* pairs : {"evidence", "links"}) {
     for (int64_t layer = 0; layer < layers; ++layer) rows[0].push_back(pairs + (", layer " + std::to_string(layer)));
@@ -182,7 +194,7 @@ std::string RunsTable(const std::vector<Analysis>& runs, Value value,
   for (const Analysis& run : runs) {
     if (run.evidence.empty()) continue;
     const EvidenceAnalysis &first = run.evidence.front(), &last = run.evidence.back();
-    Row row = {EscapeMarkdown(run.run), run.solved ? *run.solved ? "yes" : "no" : "", Percent(last.right)};
+    Row row = {EscapeMarkdown(run.run), YesOrNo(run.solved), Percent(last.right)};
     for (const auto pairs : {&HeadEvidence::evidence, &HeadEvidence::links}) {
       for (int64_t layer = 0; layer < layers; ++layer) {
         const std::string end = show(Best(run, last, layer, pairs, value));
@@ -194,14 +206,45 @@ std::string RunsTable(const std::vector<Analysis>& runs, Value value,
   return rows.size() > 1 ? AlignedTable(rows) : "";
 }
 
+// Returns a table with a row per run at its longest length: for each layer, what of the inserted tokens is kept by the
+// head that gives the evidence the most weight.
+std::string LongestTable(const std::vector<Analysis>& runs) {
+  std::vector<Row> rows = {{"run", "solved", "length", "right, %"}};
+  const int64_t layers = Layers(runs);
+  for (int64_t layer = 0; layer < layers; ++layer) rows[0].push_back("inserted kept, layer " + std::to_string(layer));
+  for (const Analysis& run : runs) {
+    const StretchAnalysis* longest = Longest(run);
+    if (longest == nullptr) continue;
+    std::vector<std::optional<double>> most(static_cast<size_t>(layers)), kept(most.size());
+    for (size_t i = 0; i < longest->heads.size(); ++i) {
+      const HeadStretch& head = longest->heads[i];
+      const auto layer = static_cast<size_t>(run.heads[i].name.layer);
+      if (most[layer] && !(head.evidence.weight > most[layer])) continue;
+      most[layer] = head.evidence.weight;
+      kept[layer] = head.inserted_kept;
+    }
+    Row row = {EscapeMarkdown(run.run), YesOrNo(run.solved), std::to_string(longest->factor) + "x",
+               Percent(longest->right)};
+    for (const std::optional<double>& share : kept) row.push_back(Percent(share));
+    rows.push_back(std::move(row));
+  }
+  return rows.size() > 1 ? AlignedTable(rows) : "";
+}
+
 std::string RunsText(const std::vector<Analysis>& runs) {
   std::string out = "## All runs\n\n" + CorrelationSentence(runs);
-  const std::string kept = RunsTable(runs, &PairsAnalysis::kept, &Percent);
-  if (kept.empty()) return out;
   const auto weight = [](std::optional<double> value) { return Number(value, 3); };
-  return out + "Pairs kept in percent, by the head of a layer that keeps the most: first step → last step\n\n" + kept +
-         "Mean weight, by the head of a layer that gives the most: first step → last step\n\n" +
-         RunsTable(runs, &PairsAnalysis::weight, weight);
+  const auto add = [&](const std::string& title, const std::string& table) {
+    if (!table.empty()) out += title + "\n\n" + table;
+  };
+  add("Pairs kept in percent, by the head of a layer that keeps the most: first step → last step",
+      RunsTable(runs, &PairsAnalysis::kept, &Percent));
+  add("Mean weight, by the head of a layer that gives the most: first step → last step",
+      RunsTable(runs, &PairsAnalysis::weight, weight));
+  add("Longest examples: inserted tokens kept in percent, by the head of a layer that gives the evidence the most "
+      "weight",
+      LongestTable(runs));
+  return out;
 }
 
 }  // namespace
