@@ -281,7 +281,49 @@ class StretchComparison {
  public:
   explicit StretchComparison(int64_t factor) { analysis_.factor = factor; }
 
-  void Add(const InspectedRun& run, const Inspection& original, const Example& example, const Stretched& stretched) {
+  // Takes the example number `index`, which `original` was read from.
+  void Add(const InspectedRun& run, const Inspection& original, const Example& example, uint64_t index) {
+    const Task& task = *run.task();
+    const DataConfig& data = run.config().data;
+    Random random(run.config().eval.seed, FirstOf(Stream::kInsertions), index);
+    const std::optional<Stretched> stretched =
+        task.kind.stretch(example, analysis_.factor, data.symbols > 0 ? data.symbols : task.symbols, random);
+    const std::optional<int64_t> longest = LongestSequence(run.model().config);
+    if (!stretched) {
+      ++not_made_;
+    } else if (longest && static_cast<int64_t>(stretched->example.tokens.size()) - 1 > *longest) {
+      ++too_long_;
+    } else {
+      Compare(run, original, example, *stretched);
+    }
+  }
+
+  StretchAnalysis Means() const {
+    StretchAnalysis analysis = analysis_;
+    analysis.tokens = tokens_.Mean().value_or(0);
+    analysis.answers = right_.n;
+    analysis.right = right_.Value().value_or(0);
+    analysis.same = same_.Value().value_or(0);
+    return analysis;
+  }
+
+  // Adds what could not be compared, and why.
+  void AddNotes(const InspectedRun& run, std::vector<std::string>& notes) const {
+    const std::string times = " " + std::to_string(analysis_.factor) + " times as long: ";
+    const std::string all = " of " + std::to_string(analysis_.examples + not_made_ + too_long_) + " examples ";
+    if (not_made_ > 0) {
+      notes.push_back(std::to_string(not_made_) + all + "cannot be made" + times + "there is no such " +
+                      run.task()->name);
+    }
+    if (too_long_ > 0) {
+      notes.push_back(std::to_string(too_long_) + all + "were not made" + times + "the model has positions for " +
+                      std::to_string(*LongestSequence(run.model().config)) + " tokens");
+    }
+  }
+
+ private:
+  void Compare(const InspectedRun& run, const Inspection& original, const Example& example,
+               const Stretched& stretched) {
     const Inspection inspection = Read(run, stretched.example);
     const std::vector<HeadId> heads = HeadsOf(inspection.record);
     sums_.resize(heads.size());
@@ -307,59 +349,24 @@ class StretchComparison {
     }
   }
 
-  StretchAnalysis Means() const {
-    StretchAnalysis analysis = analysis_;
-    analysis.tokens = tokens_.Mean().value_or(0);
-    analysis.answers = right_.n;
-    analysis.right = right_.Value().value_or(0);
-    analysis.same = same_.Value().value_or(0);
-    return analysis;
-  }
-
- private:
   StretchAnalysis analysis_;
   std::vector<StretchSums> sums_;
   RunningMean tokens_;
   Share right_, same_;
+  int64_t not_made_ = 0, too_long_ = 0;
 };
 
-// Says how many of the examples there are of, in words.
-std::string OfExamples(int64_t some, size_t all) {
-  return std::to_string(some) + " of " + std::to_string(all) + " examples";
-}
-
 std::vector<StretchAnalysis> AnalyzeStretched(const InspectedRun& run, const std::vector<Example>& examples,
-                                              const AnalyzeOptions& options, std::vector<std::string>& notes) {
-  const Task& task = *run.task();
-  const RunConfig& config = run.config();
-  const int64_t symbols = config.data.symbols > 0 ? config.data.symbols : task.symbols;
-  const std::optional<int64_t> longest = LongestSequence(run.model().config);
+                                              const std::vector<int64_t>& factors, std::vector<std::string>& notes) {
+  std::vector<StretchComparison> comparisons(factors.begin(), factors.end());
+  for (size_t index = 0; index < examples.size(); ++index) {
+    const Inspection original = Read(run, examples[index]);
+    for (StretchComparison& each : comparisons) each.Add(run, original, examples[index], index);
+  }
   std::vector<StretchAnalysis> analyses;
-  for (const int64_t factor : options.factors) {
-    if (options.progress) options.progress("examples " + std::to_string(factor) + " times as long");
-    StretchComparison comparison(factor);
-    int64_t not_made = 0, too_long = 0;
-    for (size_t index = 0; index < examples.size(); ++index) {
-      Random random(config.eval.seed, FirstOf(Stream::kInsertions), index);
-      const std::optional<Stretched> stretched = task.kind.stretch(examples[index], factor, symbols, random);
-      if (!stretched) {
-        ++not_made;
-      } else if (longest && static_cast<int64_t>(stretched->example.tokens.size()) > *longest + 1) {
-        ++too_long;
-      } else {
-        comparison.Add(run, Read(run, examples[index]), examples[index], *stretched);
-      }
-    }
-    const std::string times = std::to_string(factor) + " times as long";
-    if (not_made > 0) {
-      notes.push_back(OfExamples(not_made, examples.size()) + " cannot be made " + times + ": there is no such " +
-                      task.name);
-    }
-    if (too_long > 0) {
-      notes.push_back(OfExamples(too_long, examples.size()) + " were not made " + times +
-                      ": the model has positions for " + std::to_string(*longest) + " tokens");
-    }
-    analyses.push_back(comparison.Means());
+  for (const StretchComparison& each : comparisons) {
+    each.AddNotes(run, notes);
+    analyses.push_back(each.Means());
   }
   return analyses;
 }
@@ -420,7 +427,8 @@ Analysis AnalyzeRun(InspectedRun& run, const AnalyzeOptions& options) {
   tell("evidence");
   analysis.evidence = AnalyzeTraining(run, examples, options);
   if (run.task()->kind.stretch != nullptr) {
-    analysis.stretched = AnalyzeStretched(run, examples, options, analysis.notes);
+    tell("longer examples");
+    analysis.stretched = AnalyzeStretched(run, examples, options.factors, analysis.notes);
   } else if (!options.factors.empty()) {
     analysis.notes.push_back("every symbol of " + analysis.task +
                              " is relevant, so its examples cannot be made longer by others");
