@@ -91,11 +91,14 @@ std::string PairsTable(const Analysis& run, PairsAnalysis HeadEvidence::*pairs) 
   return AlignedTable(rows);
 }
 
+bool HasThreshold(const Analysis& run) {
+  return std::any_of(run.heads.begin(), run.heads.end(), [](const HeadAnalysis& head) { return head.density; });
+}
+
 std::string EvidenceText(const Analysis& run) {
   if (run.evidence.empty()) return "";
-  const bool threshold = std::any_of(run.heads.begin(), run.heads.end(), [](const auto& h) { return h.density; });
   const std::string what =
-      threshold ? "pairs whose key is kept in percent / mean weight of the key" : "mean weight of the key";
+      HasThreshold(run) ? "pairs whose key is kept in percent / mean weight of the key" : "mean weight of the key";
   return "Evidence of " + std::to_string(run.evidence.back().answers) +
          " answers by head (the query that answers, where the answer can be read): " + what + "\n\n" +
          PairsTable(run, &HeadEvidence::evidence) +
@@ -191,6 +194,7 @@ std::string RunsTable(const std::vector<Analysis>& runs, Value value,
   for (const char* pairs : {"evidence", "links"}) {
     for (int64_t layer = 0; layer < layers; ++layer) rows[0].push_back(pairs + (", layer " + std::to_string(layer)));
   }
+  bool any = false;
   for (const Analysis& run : runs) {
     if (run.evidence.empty()) continue;
     const EvidenceAnalysis &first = run.evidence.front(), &last = run.evidence.back();
@@ -198,25 +202,26 @@ std::string RunsTable(const std::vector<Analysis>& runs, Value value,
     for (const auto pairs : {&HeadEvidence::evidence, &HeadEvidence::links}) {
       for (int64_t layer = 0; layer < layers; ++layer) {
         const std::string end = show(Best(run, last, layer, pairs, value));
+        any = any || !end.empty();
         row.push_back(end.empty() ? "" : show(Best(run, first, layer, pairs, value)) + " → " + end);
       }
     }
     rows.push_back(std::move(row));
   }
-  return rows.size() > 1 ? AlignedTable(rows) : "";
+  return any ? AlignedTable(rows) : "";
 }
 
 // Returns a table with a row per run at its longest length: for each layer, what of the inserted tokens is kept by the
 // head that gives the evidence the most weight.
 std::string LongestTable(const std::vector<Analysis>& runs) {
   std::vector<Row> rows = {{"run", "solved", "length", "right, %"}};
-  const int64_t layers = Layers(runs);
+  const int64_t layers = std::any_of(runs.begin(), runs.end(), &HasThreshold) ? Layers(runs) : 0;
   for (int64_t layer = 0; layer < layers; ++layer) rows[0].push_back("inserted kept, layer " + std::to_string(layer));
   for (const Analysis& run : runs) {
     const StretchAnalysis* longest = Longest(run);
     if (longest == nullptr) continue;
     std::vector<std::optional<double>> most(static_cast<size_t>(layers)), kept(most.size());
-    for (size_t i = 0; i < longest->heads.size(); ++i) {
+    for (size_t i = 0; i < longest->heads.size() && layers > 0; ++i) {
       const HeadStretch& head = longest->heads[i];
       const auto layer = static_cast<size_t>(run.heads[i].name.layer);
       if (most[layer] && !(head.evidence.weight > most[layer])) continue;
