@@ -1,0 +1,436 @@
+#include "tra/view/explorer.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+#include "tra/kernels/attention/rules.h"
+#include "tra/report/tables.h"
+#include "tra/run/directory.h"
+#include "tra/tasks/task.h"
+
+namespace tra {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Writes numbers as the shortest decimals that read back to the same float32; what is not finite becomes null.
+using Json = nlohmann::basic_json<std::map, std::vector, std::string, bool, int64_t, uint64_t, float>;
+
+constexpr size_t kLoadedRuns = 4, kInspections = 6;
+
+std::string Text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+ViewAnswer Refusal(int status, const std::string& why) {
+  ViewAnswer answer;
+  answer.status = status;
+  answer.body = Text({{"error", why}});
+  return answer;
+}
+
+ViewAnswer Found(const Json& json) {
+  ViewAnswer answer;
+  answer.body = Text(json);
+  return answer;
+}
+
+Json Texts(const Vocabulary& vocabulary, const std::vector<int32_t>& tokens) {
+  Json texts = Json::array();
+  for (const int32_t token : tokens) texts.push_back(vocabulary.Word(token));
+  return texts;
+}
+
+// Says what must follow each position: the next token where it is an answer, else -1.
+Json Targets(const Example& example) {
+  Json targets = Json::array();
+  for (size_t i = 0; i < example.tokens.size(); ++i) {
+    const bool asked = i + 1 < example.tokens.size() && example.supervised[i + 1] != 0;
+    targets.push_back(asked ? example.tokens[i + 1] : -1);
+  }
+  return targets;
+}
+
+Json Described(const Vocabulary& vocabulary, const Example& example) {
+  return {{"tokens", example.tokens},
+          {"texts", Texts(vocabulary, example.tokens)},
+          {"targets", Targets(example)},
+          {"evidence", Json::array()}};
+}
+
+template <typename T>
+Json ListOf(const at::Tensor& row) {
+  const at::Tensor values = row.contiguous();
+  return std::vector<T>(values.data_ptr<T>(), values.data_ptr<T>() + values.numel());
+}
+
+struct Layer {
+  const char* name;
+  at::Tensor AttentionMatrix::*values;
+};
+constexpr Layer kLayers[] = {{"score", &AttentionMatrix::score},
+                             {"term", &AttentionMatrix::term},
+                             {"logit", &AttentionMatrix::logit},
+                             {"weight", &AttentionMatrix::weight},
+                             {"position", &AttentionMatrix::position}};
+
+// Holds one cell for pool x pool of a matrix.
+struct Pooled {
+  Pooled(int64_t rows, int64_t columns)
+      : columns(columns),
+        values(static_cast<size_t>(rows * columns), std::numeric_limits<float>::quiet_NaN()),
+        states(values.size(), static_cast<uint8_t>(KeyState::kFuture)) {}
+
+  // Orders states by how much they matter to a reader: a cell is kept if any of its keys is.
+  static int Rank(uint8_t state) {
+    switch (static_cast<KeyState>(state)) {
+      case KeyState::kFuture:
+        return 0;
+      case KeyState::kDropped:
+        return 1;
+      case KeyState::kSkipped:
+        return 2;
+      case KeyState::kKept:
+        return 3;
+    }
+    return 0;
+  }
+
+  // Takes a cell into account. Values count among the cells of the highest rank only.
+  void Add(int64_t row, int64_t column, uint8_t state, float value) {
+    const auto at = static_cast<size_t>(row * columns + column);
+    const int rank = Rank(state), before = Rank(states[at]);
+    if (rank < before) return;
+    if (rank > before || std::isnan(values[at]) || value > values[at]) values[at] = value;
+    states[at] = state;
+  }
+
+  int64_t columns;
+  std::vector<float> values;
+  std::vector<uint8_t> states;
+};
+
+}  // namespace
+
+std::vector<std::string> FindRuns(const std::vector<std::string>& folders) {
+  std::vector<std::string> found;
+  for (const std::string& folder : folders) {
+    if (!fs::is_directory(folder)) {
+      throw std::runtime_error(folder + ": there is no such folder; give folders of runs, or folders that hold runs");
+    }
+    std::vector<std::string> below;
+    if (IsRun(folder)) {
+      below.push_back(folder);
+    } else {
+      for (auto entry = fs::recursive_directory_iterator(folder); entry != fs::recursive_directory_iterator();
+           ++entry) {
+        if (!entry->is_directory() || !IsRun(entry->path().string())) continue;
+        below.push_back(entry->path().string());
+        entry.disable_recursion_pending();
+      }
+    }
+    if (below.empty())
+      throw std::runtime_error(folder + ": there is no run in it or below it (a run has a config.toml)");
+    std::sort(below.begin(), below.end());
+    found.insert(found.end(), below.begin(), below.end());
+  }
+  std::set<fs::path> seen;
+  std::vector<std::string> once;
+  for (const std::string& run : found) {
+    if (seen.insert(fs::canonical(run)).second) once.push_back(run);
+  }
+  return once;
+}
+
+// Reads the fields of a request and checks them.
+struct Explorer::Asked {
+  Asked(const Explorer& explorer, Json json) : explorer(explorer), json(std::move(json)) {}
+
+  int64_t Integer(const char* key, int64_t low, int64_t high, std::optional<int64_t> otherwise = std::nullopt) const {
+    const auto found = json.find(key);
+    if (found == json.end() && otherwise) return *otherwise;
+    if (found == json.end() || !found->is_number_integer()) Fail(key, "must be an integer");
+    // A number above 2^63 is unsigned and would wrap around.
+    const bool huge = found->is_number_unsigned() && found->get<uint64_t>() > static_cast<uint64_t>(INT64_MAX);
+    if (huge || found->get<int64_t>() < low || found->get<int64_t>() > high) {
+      Fail(key, "must be from " + std::to_string(low) + " to " + std::to_string(high));
+    }
+    return found->get<int64_t>();
+  }
+  std::string String(const char* key) const {
+    const auto found = json.find(key);
+    if (found == json.end() || !found->is_string()) Fail(key, "must be a string");
+    return found->get<std::string>();
+  }
+  size_t Run() const {
+    const auto id = static_cast<size_t>(Integer("run", 0, static_cast<int64_t>(explorer.runs_.size()) - 1));
+    if (!explorer.runs_[id].error.empty()) throw std::invalid_argument(explorer.runs_[id].error);
+    return id;
+  }
+  std::vector<int32_t> Tokens() const {
+    const auto found = json.find("tokens");
+    if (found == json.end() || !found->is_array()) Fail("tokens", "must be a list of ids");
+    CheckLength(found->size());
+    std::vector<int32_t> tokens;
+    for (const Json& each : *found) {
+      if (!each.is_number_integer() || each.get<int64_t>() < 0 || each.get<int64_t>() > INT32_MAX) {
+        Fail("tokens", "must be a list of ids");
+      }
+      tokens.push_back(each.get<int32_t>());
+    }
+    return tokens;
+  }
+  HeadId Head() const {
+    return {Integer("layer", 0, INT32_MAX), Integer("head", 0, INT32_MAX), Integer("attention", 0, 1, 0)};
+  }
+  std::pair<int64_t, int64_t> Range(const char* key, int64_t length) const {
+    const auto found = json.find(key);
+    if (found == json.end()) return {0, length};
+    const bool pair =
+        found->is_array() && found->size() == 2 && (*found)[0].is_number_integer() && (*found)[1].is_number_integer();
+    if (!pair) Fail(key, "must be two integers, [first, last)");
+    const auto first = (*found)[0].get<int64_t>(), last = (*found)[1].get<int64_t>();
+    if (first < 0 || first >= last || last > length) {
+      Fail(key, "must be a part of 0 to " + std::to_string(length) + " that is not empty");
+    }
+    return {first, last};
+  }
+  void CheckLength(size_t tokens) const {
+    if (tokens > static_cast<size_t>(explorer.limits_.tokens)) {
+      throw std::invalid_argument("there are " + std::to_string(tokens) + " tokens; the explorer takes up to " +
+                                  std::to_string(explorer.limits_.tokens));
+    }
+  }
+  [[noreturn]] static void Fail(const std::string& key, const std::string& what) {
+    throw std::invalid_argument(key + " " + what);
+  }
+
+  const Explorer& explorer;
+  Json json;
+};
+
+struct Explorer::Endpoint {
+  const char *method, *path;
+  ViewAnswer (Explorer::*answer)(const Asked& asked);
+};
+
+const std::vector<Explorer::Endpoint>& Explorer::Endpoints() {
+  static const std::vector<Endpoint> endpoints = {
+      {"GET", "/api/runs", &Explorer::RunList},      {"POST", "/api/input", &Explorer::Input},
+      {"POST", "/api/pass", &Explorer::Predictions}, {"POST", "/api/matrix", &Explorer::Matrix},
+      {"POST", "/api/row", &Explorer::Row},
+  };
+  return endpoints;
+}
+
+Explorer::Explorer(const std::vector<std::string>& folders, at::Device device, const ViewLimits& limits,
+                   const Warning& warning)
+    : device_(device), limits_(limits), warning_(warning) {
+  for (const std::string& folder : folders) {
+    for (const std::string& path : FindRuns({folder})) {
+      // Names begin with the folder that was given, so that they say which is which.
+      const fs::path given = fs::canonical(folder);
+      const fs::path below = fs::canonical(path).lexically_relative(given);
+      const std::string name = below == "." ? given.filename().string() : (given.filename() / below).string();
+      const bool known = std::any_of(runs_.begin(), runs_.end(), [&](const Run& run) { return run.folder == path; });
+      if (!known) runs_.push_back({path, name});
+    }
+  }
+  for (size_t id = 0; id < runs_.size(); ++id) List(runs_[id], id);
+}
+
+void Explorer::List(Run& run, size_t id) {
+  Json listed = {{"id", id}, {"name", run.name}};
+  try {
+    InspectedRun& opened = Load(id);
+    const ModelConfig& config = opened.model().config;
+    const Inspection one = opened.Inspect({config.vocabulary > 1 ? 1 : 0});
+    const std::vector<RecordedAttention>& attentions = one.record.layers.at(0);
+    const std::optional<int64_t> longest = LongestSequence(config);
+    const Json about = {{"attention", config.attention},
+                        {"title", Column{config.attention, opened.config().label}.Title()},
+                        {"task", nullptr},
+                        {"step", opened.step()},
+                        {"layers", config.layers},
+                        {"heads", attentions[0].Heads()},
+                        {"parameters", opened.model().ParameterCount()},
+                        {"longest", nullptr},
+                        {"attentions", attentions.size()},
+                        {"rule", InfoOf(attentions[0].inputs.rule).name},
+                        {"splits", Json::array()},
+                        {"symbols", nullptr},
+                        {"separator", opened.vocabulary().Separator()},
+                        {"stretches", false},
+                        {"error", nullptr}};
+    listed.update(about);
+    if (longest) listed["longest"] = *longest;
+    if (const Task* task = opened.task()) {
+      listed["task"] = task->name;
+      for (const Split& split : task->splits) {
+        listed["splits"].push_back({{"name", split.name}, {"examples", split.examples}});
+      }
+      Json symbols = Json::array();
+      for (int64_t i = 0; i < config.vocabulary; ++i) {
+        symbols.push_back(opened.vocabulary().Word(static_cast<int32_t>(i)));
+      }
+      listed["symbols"] = symbols;
+    }
+  } catch (const std::exception& error) {
+    run.error = error.what();
+    listed["error"] = run.error;
+  }
+  run.listed = Text(listed);
+}
+
+size_t Explorer::Shown() const {
+  return static_cast<size_t>(
+      std::count_if(runs_.begin(), runs_.end(), [](const Run& run) { return run.error.empty(); }));
+}
+
+InspectedRun& Explorer::Load(size_t id) {
+  const auto found = std::find_if(loaded_.begin(), loaded_.end(), [&](const auto& each) { return each.first == id; });
+  if (found != loaded_.end()) {
+    loaded_.splice(loaded_.begin(), loaded_, found);
+  } else {
+    loaded_.emplace_front(id, std::make_unique<InspectedRun>(runs_[id].folder, device_, warning_));
+    if (loaded_.size() > kLoadedRuns) loaded_.pop_back();
+  }
+  return *loaded_.front().second;
+}
+
+const Inspection& Explorer::Inspect(const Asked& asked) {
+  const size_t run = asked.Run();
+  const std::vector<int32_t> tokens = asked.Tokens();
+  const auto found = std::find_if(inspected_.begin(), inspected_.end(),
+                                  [&](const auto& each) { return each.first == run && each.second.tokens == tokens; });
+  if (found != inspected_.end()) {
+    inspected_.splice(inspected_.begin(), inspected_, found);
+  } else {
+    inspected_.emplace_front(run, Load(run).Inspect(tokens));
+    if (inspected_.size() > kInspections) inspected_.pop_back();
+  }
+  return inspected_.front().second;
+}
+
+ViewAnswer Explorer::RunList(const Asked& /*asked*/) {
+  Json runs = Json::array();
+  for (const Run& run : runs_) runs.push_back(Json::parse(run.listed));
+  return Found({{"runs", runs}, {"limits", {{"tokens", limits_.tokens}, {"cells", limits_.cells}}}});
+}
+
+ViewAnswer Explorer::Input(const Asked& asked) {
+  InspectedRun& run = Load(asked.Run());
+  Example example;
+  if (asked.json.contains("text")) {
+    for (const int32_t token : run.vocabulary().Read(asked.String("text"))) example.Add(token);
+  } else {
+    example = run.At(asked.String("split"), static_cast<uint64_t>(asked.Integer("index", 0, INT32_MAX)));
+  }
+  asked.CheckLength(example.tokens.size());
+  return Found(Described(run.vocabulary(), example));
+}
+
+ViewAnswer Explorer::Predictions(const Asked& asked) {
+  const Inspection& inspection = Inspect(asked);
+  const Vocabulary& vocabulary = Load(asked.Run()).vocabulary();
+  Json predictions = Json::array();
+  for (const Prediction& each : inspection.predictions) {
+    predictions.push_back(
+        {{"id", each.token}, {"text", vocabulary.Word(each.token)}, {"probability", each.probability}});
+  }
+  return Found({{"predictions", predictions}});
+}
+
+ViewAnswer Explorer::Matrix(const Asked& asked) {
+  const Inspection& inspection = Inspect(asked);
+  const HeadId head = asked.Head();
+  const std::string what = asked.String("what");
+  const auto* layer =
+      std::find_if(std::begin(kLayers), std::end(kLayers), [&](const Layer& each) { return each.name == what; });
+  if (layer == std::end(kLayers)) asked.Fail("what", "must be score, term, logit, weight or position");
+  const auto length = static_cast<int64_t>(inspection.tokens.size());
+  const auto [first_query, last_query] = asked.Range("queries", length);
+  const auto [first_key, last_key] = asked.Range("keys", length);
+  const int64_t pool = asked.Integer("pool", 1, limits_.tokens, 1);
+  const int64_t rows = (last_query - first_query + pool - 1) / pool;
+  const int64_t columns = (last_key - first_key + pool - 1) / pool;
+  if (rows * columns > limits_.cells) {
+    asked.Fail("queries and keys", "ask for " + std::to_string(rows * columns) + " cells; the limit is " +
+                                       std::to_string(limits_.cells) + ": ask for a smaller part or a larger pool");
+  }
+  constexpr int64_t kBlock = 64;  // rows that are computed at a time, to bound memory
+  Pooled pooled(rows, columns);
+  for (int64_t first = first_query; first < last_query; first += kBlock) {
+    const int64_t last = std::min(first + kBlock, last_query);
+    const AttentionMatrix part = inspection.Matrix(head, {first, last, first_key, last_key});
+    const at::Tensor values = (part.*layer->values).contiguous(), states = part.state.contiguous();
+    const auto* value = values.data_ptr<float>();
+    const auto* state = states.data_ptr<uint8_t>();
+    for (int64_t query = first; query < last; ++query) {
+      for (int64_t key = first_key; key < last_key; ++key) {
+        pooled.Add((query - first_query) / pool, (key - first_key) / pool, *state++, *value++);
+      }
+    }
+  }
+  ViewAnswer answer;
+  answer.type = "application/octet-stream";
+  answer.headers = {{"X-Rows", std::to_string(rows)}, {"X-Columns", std::to_string(columns)}};
+  answer.body.assign(reinterpret_cast<const char*>(pooled.values.data()), pooled.values.size() * sizeof(float));
+  answer.body.append(reinterpret_cast<const char*>(pooled.states.data()), pooled.states.size());
+  return answer;
+}
+
+ViewAnswer Explorer::Row(const Asked& asked) {
+  const Inspection& inspection = Inspect(asked);
+  const HeadId head = asked.Head();
+  const int64_t query = asked.Integer("query", 0, static_cast<int64_t>(inspection.tokens.size()) - 1);
+  std::optional<float> log_gate;
+  if (const auto found = asked.json.find("log_gate"); found != asked.json.end() && !found->is_null()) {
+    if (!found->is_number() || !(found->get<float>() <= 0)) asked.Fail("log_gate", "must be a number of at most 0");
+    log_gate = found->get<float>();
+  }
+  const RecordedAttention& attention = inspection.Attention(head);
+  Json own = nullptr;
+  if (attention.inputs.rule == ScoreRule::kThreshold) {
+    own = attention.inputs.rule_input[0][head.head][query].item<float>();
+  }
+  const AttentionMatrix row = inspection.Matrix(head, {query, query + 1, 0, query + 1}, log_gate);
+  return Found({{"log_gate", log_gate ? Json(*log_gate) : own},
+                {"model_log_gate", own},
+                {"stopped_at", row.stopped_at[0].item<int32_t>()},
+                {"unseen", row.unseen[0].item<float>()},
+                {"state", ListOf<uint8_t>(row.state[0])},
+                {"score", ListOf<float>(row.score[0])},
+                {"position", ListOf<float>(row.position[0])},
+                {"term", ListOf<float>(row.term[0])},
+                {"logit", ListOf<float>(row.logit[0])},
+                {"weight", ListOf<float>(row.weight[0])}});
+}
+
+ViewAnswer Explorer::Answer(const std::string& method, const std::string& path, const std::string& body) {
+  for (const Endpoint& endpoint : Endpoints()) {
+    if (endpoint.path != path) continue;
+    if (endpoint.method != method) return Refusal(405, path + " takes " + endpoint.method);
+    Json json = Json::object();
+    if (method == "POST") {
+      json = Json::parse(body, nullptr, false);
+      if (!json.is_object()) return Refusal(400, "the request is not a JSON object");
+    }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    try {
+      return (this->*endpoint.answer)(Asked(*this, std::move(json)));
+    } catch (const std::invalid_argument& error) {
+      return Refusal(400, error.what());
+    } catch (const std::exception& error) {
+      return Refusal(500, error.what());
+    }
+  }
+  return Refusal(404, "there is nothing at " + path + "; the requests are described in web/API.md");
+}
+
+}  // namespace tra
