@@ -69,6 +69,7 @@ TEST_F(Exploring, ListsRunsAndSaysWhyOneCannotBeShown) {
   EXPECT_EQ(tra.at("attentions"), 1);
   EXPECT_EQ(tra.at("step"), 2);
   EXPECT_EQ(tra.at("symbols").at(0), "pad");
+  EXPECT_EQ(tra.at("splits"), json({"iid", "dense", "sparse"}));
   EXPECT_EQ(Runs().at(Id("diff")).at("attentions"), 2);
   const auto error = Runs().at(Id("fot")).at("error").get<std::string>();
   EXPECT_NE(error.find("checkpoint"), std::string::npos) << error;
@@ -199,6 +200,30 @@ TEST_F(Exploring, WhatIsWrongWithARequestIsSaid) {
   EXPECT_EQ(ErrorOf("/api/matrix", matrix), "keys must be a part of 0 to 2 that is not empty");
   EXPECT_NE(ErrorOf("/api/input", {{"run", tra}, {"text", "w 0 q"}}).find("'q'"), std::string::npos);
   EXPECT_NE(ErrorOf("/api/input", {{"run", tra}, {"split", "idd"}, {"index", 0}}).find("iid"), std::string::npos);
+}
+
+TEST_F(Exploring, TheWorkOfARequestIsBounded) {
+  Explorer bounded({*directory_ / "tra"}, at::kCPU, {64, 4096, 100}, nullptr);
+  json matrix = {{"run", 0},         {"tokens", std::vector<int>(20, 1)},
+                 {"layer", 0},       {"head", 0},
+                 {"what", "weight"}, {"queries", {0, 20}},
+                 {"keys", {0, 1}}};
+  const ViewAnswer refused = bounded.Answer("POST", "/api/matrix", matrix.dump());
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_NE(refused.body.find("ask for fewer queries"), std::string::npos) << refused.body;
+  matrix["queries"] = {15, 20};
+  EXPECT_EQ(bounded.Answer("POST", "/api/matrix", matrix.dump()).status, 200);
+}
+
+TEST_F(Exploring, RunsOfTheSameNameInDifferentFoldersAreToldApart) {
+  const std::string other = *directory_ / "elsewhere";
+  std::filesystem::create_directories(other);
+  std::filesystem::copy(*directory_ / "tra", other + "/tra", std::filesystem::copy_options::recursive);
+  Explorer both({*directory_ / "tra", other + "/tra"}, at::kCPU, {}, nullptr);
+  const json runs = json::parse(both.Answer("GET", "/api/runs", "").body).at("runs");
+  std::filesystem::remove_all(other);
+  ASSERT_EQ(runs.size(), 2U);
+  EXPECT_NE(runs.at(0).at("name"), runs.at(1).at("name"));
 }
 
 TEST(FindRuns, NamesFoldersWithoutRuns) {

@@ -96,6 +96,32 @@ TEST_F(Serving, LongRequestsAreRefused) {
   EXPECT_EQ(Status(Post(std::string(3 << 20, ' '), "Content-Type: application/json\r\n")), "HTTP/1.1 413");
 }
 
+TEST_F(Serving, BodiesOfUnknownSizeAreRefusedUnread) {
+  const std::string start = "POST /api/pass HTTP/1.1\r\nHost: " + Here() + "\r\nContent-Type: application/json\r\n";
+  EXPECT_EQ(Status(Send(start + "Transfer-Encoding: chunked\r\n\r\nffffffff\r\n")), "HTTP/1.1 415");
+  EXPECT_EQ(Status(Send(start + "Content-Encoding: gzip\r\nContent-Length: 5\r\n\r\n12345")), "HTTP/1.1 415");
+}
+
+TEST_F(Serving, WhatFollowsARequestIsNotAnotherRequest) {
+  // A page elsewhere can make a browser send such a body, though not these headers.
+  const std::string inner = "GET /api/runs HTTP/1.1\r\nHost: " + Here() + "\r\n\r\n";
+  const std::string answer = Send("POST /api/pass HTTP/1.1\r\nHost: " + Here() +
+                                  "\r\nOrigin: http://evil.example\r\nContent-Type: text/plain\r\nContent-Length: " +
+                                  std::to_string(inner.size()) + "\r\n\r\n" + inner);
+  EXPECT_EQ(Status(answer), "HTTP/1.1 403");
+  EXPECT_EQ(answer.find("threshold"), std::string::npos) << answer;
+}
+
+TEST_F(Serving, ListensOnLoopbackOnly) {
+  const int connection = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(server_.Port()));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);  // 127.0.0.2 would answer if all addresses were bound
+  EXPECT_NE(connect(connection, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  close(connection);
+}
+
 TEST_F(Serving, SurvivesGarbage) {
   std::mt19937 random(1);
   for (int i = 0; i < 60; ++i) {

@@ -61,7 +61,7 @@ void AddView(CLI::App& app) {
       ->check(CLI::Range(0, 65535))
       ->capture_default_str();
   command->add_option("--tokens", request->tokens, "longest input that the page may ask for")
-      ->check(CLI::Range(1, 65536))
+      ->check(CLI::Range(1, 8192))
       ->capture_default_str();
   AddThreadsOption(*command, request->threads);
   AddDeviceOption(*command, request->device);

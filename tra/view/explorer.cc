@@ -11,6 +11,7 @@
 #include <set>
 
 #include "tra/kernels/attention/rules.h"
+#include "tra/ops/error_message.h"
 #include "tra/report/tables.h"
 #include "tra/run/directory.h"
 #include "tra/tasks/task.h"
@@ -127,8 +128,8 @@ std::vector<std::string> FindRuns(const std::vector<std::string>& folders) {
     if (IsRun(folder)) {
       below.push_back(folder);
     } else {
-      for (auto entry = fs::recursive_directory_iterator(folder); entry != fs::recursive_directory_iterator();
-           ++entry) {
+      for (auto entry = fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied);
+           entry != fs::recursive_directory_iterator(); ++entry) {
         if (!entry->is_directory() || !IsRun(entry->path().string())) continue;
         below.push_back(entry->path().string());
         entry.disable_recursion_pending();
@@ -234,11 +235,12 @@ Explorer::Explorer(const std::vector<std::string>& folders, at::Device device, c
   for (const std::string& folder : folders) {
     for (const std::string& path : FindRuns({folder})) {
       // Names begin with the folder that was given, so that they say which is which.
-      const fs::path given = fs::canonical(folder);
-      const fs::path below = fs::canonical(path).lexically_relative(given);
+      const fs::path given = fs::canonical(folder), found = fs::canonical(path);
+      const fs::path below = found.lexically_relative(given);
       const std::string name = below == "." ? given.filename().string() : (given.filename() / below).string();
-      const bool known = std::any_of(runs_.begin(), runs_.end(), [&](const Run& run) { return run.folder == path; });
-      if (!known) runs_.push_back({path, name});
+      const bool known = std::any_of(runs_.begin(), runs_.end(), [&](const Run& run) { return run.folder == found; });
+      const bool taken = std::any_of(runs_.begin(), runs_.end(), [&](const Run& run) { return run.name == name; });
+      if (!known) runs_.push_back({found, taken ? found.string() : name});
     }
   }
   for (size_t id = 0; id < runs_.size(); ++id) List(runs_[id], id);
@@ -269,11 +271,9 @@ void Explorer::List(Run& run, size_t id) {
                         {"error", nullptr}};
     listed.update(about);
     if (longest) listed["longest"] = *longest;
+    for (const std::string& split : opened.Splits()) listed["splits"].push_back(split);
     if (const Task* task = opened.task()) {
       listed["task"] = task->name;
-      for (const Split& split : task->splits) {
-        listed["splits"].push_back({{"name", split.name}, {"examples", split.examples}});
-      }
       Json symbols = Json::array();
       for (int64_t i = 0; i < config.vocabulary; ++i) {
         symbols.push_back(opened.vocabulary().Word(static_cast<int32_t>(i)));
@@ -281,7 +281,7 @@ void Explorer::List(Run& run, size_t id) {
       listed["symbols"] = symbols;
     }
   } catch (const std::exception& error) {
-    run.error = error.what();
+    run.error = ErrorMessage(error);
     listed["error"] = run.error;
   }
   run.listed = Text(listed);
@@ -363,6 +363,12 @@ ViewAnswer Explorer::Matrix(const Asked& asked) {
     asked.Fail("queries and keys", "ask for " + std::to_string(rows * columns) + " cells; the limit is " +
                                        std::to_string(limits_.cells) + ": ask for a smaller part or a larger pool");
   }
+  // The weights of a row depend on all of its keys.
+  const int64_t work = (last_query - first_query) * last_query;
+  if (work > limits_.work) {
+    asked.Fail("queries and keys", "take " + std::to_string(work) + " cells to compute; the limit is " +
+                                       std::to_string(limits_.work) + ": ask for fewer queries");
+  }
   constexpr int64_t kBlock = 64;  // rows that are computed at a time, to bound memory
   Pooled pooled(rows, columns);
   for (int64_t first = first_query; first < last_query; first += kBlock) {
@@ -424,10 +430,8 @@ ViewAnswer Explorer::Answer(const std::string& method, const std::string& path, 
     const std::lock_guard<std::mutex> lock(mutex_);
     try {
       return (this->*endpoint.answer)(Asked(*this, std::move(json)));
-    } catch (const std::invalid_argument& error) {
-      return Refusal(400, error.what());
     } catch (const std::exception& error) {
-      return Refusal(500, error.what());
+      return Refusal(IsBadInput(error) ? 400 : 500, ErrorMessage(error));
     }
   }
   return Refusal(404, "there is nothing at " + path + "; the requests are described in web/API.md");

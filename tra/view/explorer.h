@@ -21,6 +21,7 @@ namespace tra {
 struct ViewLimits {
   int64_t tokens = 4096;
   int64_t cells = int64_t{1} << 22;  // of one answer
+  int64_t work = int64_t{1} << 26;   // cells that are computed for one answer, which pools them
 };
 
 struct ViewAnswer {

@@ -16,13 +16,14 @@ namespace {
 
 constexpr char kAddress[] = "127.0.0.1";
 constexpr size_t kLongestRequest = size_t{1} << 20;
-constexpr time_t kPatience = 10;  // seconds that a connection may take to say something
+constexpr time_t kPatience = 10;      // seconds that a request may pause
+constexpr time_t kFirstPatience = 2;  // seconds that a connection may wait before its request; browsers open some early
+constexpr size_t kConnections = 24;   // that are served at a time; the others wait
 
 // Allows the page its own script and style, and requests to this server; nothing else.
 constexpr char kPolicy[] =
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src 'self' "
-    "data: "
-    "blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 // Lets the port fail if another program has it. The library's own choice, SO_REUSEPORT, would share it.
 void SetSocketOptions(socket_t socket) {
@@ -42,21 +43,34 @@ struct ViewServer::Implementation {
     return !request.has_header("Origin") || request.get_header_value("Origin") == "http://" + host;
   }
 
-  void Handle(const httplib::Request& request, httplib::Response& response) {
+  // Refuses a request before its body is read, if it is not one that our page would send.
+  httplib::Server::HandlerResponse Check(const httplib::Request& request, httplib::Response& response) const {
     response.set_header("X-Content-Type-Options", "nosniff");
     response.set_header("Cache-Control", "no-store");
+    response.set_header("Cross-Origin-Resource-Policy", "same-origin");
+    response.set_header("Referrer-Policy", "no-referrer");
+    const auto refuse = [&](int status, const std::string& why) {
+      Send(response, {status, "application/json", R"({"error":")" + why + R"("})"});
+      return httplib::Server::HandlerResponse::Handled;
+    };
     if (!FromOurPage(request)) {
-      Send(response, {403, "application/json", R"({"error":"only the explorer's own page may ask"})"});
-      return;
+      return refuse(403, "only the explorer's own page may ask, at http://127.0.0.1:" + std::to_string(port) +
+                             "/; a tunnel must have this port at both ends");
     }
+    // What a body grows to when it is unpacked is not bounded by its length, nor is one that comes in chunks.
+    if (request.has_header("Transfer-Encoding") || request.has_header("Content-Encoding")) {
+      return refuse(415, "requests have a Content-Length and are not compressed");
+    }
+    if (request.method == "POST" && request.get_header_value("Content-Type").rfind("application/json", 0) != 0) {
+      return refuse(415, "requests are application/json");
+    }
+    return httplib::Server::HandlerResponse::Unhandled;
+  }
+
+  void Handle(const httplib::Request& request, httplib::Response& response) const {
     if (request.method == "GET" && request.path == "/") {
       response.set_header("Content-Security-Policy", kPolicy);
       response.set_content(kViewPage, kViewPageSize, "text/html; charset=utf-8");
-      return;
-    }
-    const std::string type = request.get_header_value("Content-Type");
-    if (request.method == "POST" && type.rfind("application/json", 0) != 0) {
-      Send(response, {415, "application/json", R"({"error":"requests are application/json"})"});
       return;
     }
     Send(response, explorer.Answer(request.method, request.path, request.body));
@@ -79,7 +93,13 @@ ViewServer::ViewServer(Explorer& explorer, int port) : implementation_(new Imple
   server.set_payload_max_length(kLongestRequest);
   server.set_read_timeout(kPatience);
   server.set_write_timeout(kPatience);
-  server.set_keep_alive_max_count(1000);
+  server.set_keep_alive_timeout(kFirstPatience);
+  // One request a connection: what is left of a request that was refused can then not pass for another one.
+  server.set_keep_alive_max_count(1);
+  server.new_task_queue = [] { return new httplib::ThreadPool(kConnections); };
+  server.set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
+    return implementation_->Check(request, response);
+  });
   const auto handle = [this](const httplib::Request& request, httplib::Response& response) {
     implementation_->Handle(request, response);
   };

@@ -1,0 +1,489 @@
+// The page: chooses runs and an input, and shows one or two runs on it. Its state is in the link.
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import * as api from './api.ts';
+import type { Theme } from './colour.ts';
+import { useAnswer } from './hooks.ts';
+import { kWhatNames } from './legend.tsx';
+import type { Cell } from './matrix.tsx';
+import { PaneView, ScoreLine } from './pane.tsx';
+import { SourceBar } from './source.tsx';
+import { kEmpty, type Pane, readLink, type Source, type View, writeLink } from './state.ts';
+import { applyEdits, type Edit, evidenceOf, firstQuery, type Token, tokensOf } from './tokens.ts';
+import { TokenEditor, TokenStrip } from './tokenstrip.tsx';
+import { clamp, reveal, type Viewport, whole } from './viewport.ts';
+
+const kNoHead: api.HeadId = { layer: 0, head: 0, attention: 0 };
+
+// The last layer's heads answer; the first ones are chosen there.
+const firstHead = (run: api.Run): api.HeadId => ({ ...kNoHead, layer: run.layers - 1 });
+
+function useTheme(): [Theme, () => void] {
+  const dark = window.matchMedia('(prefers-color-scheme: dark)');
+  const stored = localStorage.getItem('theme');
+  const [own, setOwn] = useState<Theme | null>(stored === 'light' || stored === 'dark' ? stored : null);
+  const [system, setSystem] = useState<Theme>(dark.matches ? 'dark' : 'light');
+  useEffect(() => {
+    const changed = () => setSystem(dark.matches ? 'dark' : 'light');
+    dark.addEventListener('change', changed);
+    return () => dark.removeEventListener('change', changed);
+  }, []);
+  const theme = own ?? system;
+  document.documentElement.dataset['theme'] = theme;
+  const toggle = () => {
+    const next = theme === 'dark' ? 'light' : 'dark';
+    localStorage.setItem('theme', next);
+    setOwn(next);
+  };
+  return [theme, toggle];
+}
+
+// Keeps the state in the address, so that a link to the page as it is can be copied from there.
+function useView(): [View, (change: (view: View) => View) => void] {
+  const [view, setView] = useState<View>(() => readLink(location.hash.slice(1)));
+  const written = useRef('');
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      const link = writeLink(view);
+      if (link === '' || `#${link}` === location.hash) return;
+      written.current = `#${link}`;
+      history.replaceState(null, '', `#${link}`);
+    }, 120);
+    return () => clearTimeout(timer);
+  }, [view]);
+  useEffect(() => {
+    const followed = () => {
+      if (location.hash !== written.current) setView(readLink(location.hash.slice(1)));
+    };
+    window.addEventListener('hashchange', followed);
+    return () => window.removeEventListener('hashchange', followed);
+  }, []);
+  return [view, setView];
+}
+
+export function App() {
+  const [theme, toggleTheme] = useTheme();
+  const listed = useAnswer('runs', () => api.runs());
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to the matrix
+      </a>
+      <TopBar theme={theme} onTheme={toggleTheme} />
+      {listed.error && (
+        <main class="notice">
+          <p class="error" role="alert">
+            {listed.error}
+          </p>
+        </main>
+      )}
+      {!listed.value && !listed.error && <main class="notice quiet">Asking for the runs…</main>}
+      {listed.value && <Explorer runs={listed.value.runs} theme={theme} />}
+    </>
+  );
+}
+
+function TopBar({ theme, onTheme }: { theme: Theme; onTheme: () => void }) {
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(location.href);
+      setCopied(true);
+      setTimeout(() => setCopied(false), 1600);
+    } catch {
+      window.prompt('The link to this view:', location.href);
+    }
+  };
+  return (
+    <header class="top">
+      <h1>
+        <svg viewBox="0 0 16 16" aria-hidden="true">
+          <path d="M1 1v14h14z" class="mark" />
+          <path d="M4 8v3h3z" class="hole" />
+        </svg>
+        tra <span>view</span>
+      </h1>
+      <span class="spacer" />
+      <button type="button" onClick={copy}>
+        {copied ? 'Copied' : 'Copy link'}
+      </button>
+      <button type="button" aria-pressed={theme === 'dark'} onClick={onTheme}>
+        {theme === 'dark' ? 'Light' : 'Dark'}
+      </button>
+    </header>
+  );
+}
+
+const alike = (a: api.Run, b: api.Run) => a.task === b.task && String(a.symbols) === String(b.symbols);
+
+function Explorer({ runs, theme }: { runs: api.Run[]; theme: Theme }) {
+  const [view, setView] = useView();
+  const usable = useMemo(() => runs.filter((run) => run.error === null), [runs]);
+  const named = (name: string) => usable.find((run) => run.name === name);
+  const unknown = view.panes.filter((pane) => !named(pane.run)).map((pane) => pane.run);
+  const firstRun = usable[0];
+  const panes: Pane[] = view.panes.filter((pane) => named(pane.run));
+  if (panes.length === 0 && firstRun) panes.push({ run: firstRun.name, head: firstHead(firstRun), logGate: null });
+  const shown = panes.map((pane) => ({ pane, run: named(pane.run) as api.Run }));
+  const main = shown[0]?.run;
+  if (!main) {
+    return (
+      <main class="notice">
+        <p class="error">None of the runs can be shown.</p>
+        <Broken runs={runs} />
+      </main>
+    );
+  }
+  return (
+    <Shown
+      runs={runs}
+      shown={shown}
+      unknown={unknown}
+      view={{ ...view, panes }}
+      theme={theme}
+      onView={(change) => setView((before) => change({ ...before, panes }))}
+    />
+  );
+}
+
+interface ShownProps {
+  runs: api.Run[];
+  shown: { pane: Pane; run: api.Run }[];
+  unknown: string[];
+  view: View;
+  theme: Theme;
+  onView: (change: (view: View) => View) => void;
+}
+
+function Shown({ runs, shown, unknown, view, theme, onView }: ShownProps) {
+  const main = (shown[0] as { run: api.Run }).run;
+  const other = shown[1]?.run ?? null;
+  const source: Source = view.source ?? { kind: 'example', split: main.splits[0] ?? '', index: 0, factor: 1 };
+
+  const ask = `${main.id}:${JSON.stringify(source)}`;
+  const input = useAnswer<api.Input>(ask, (signal) => {
+    if (source.kind === 'typed') return api.typed(main, source.text, signal);
+    if (source.factor > 1) return api.stretched(main, source.split, source.index, source.factor, signal);
+    return api.example(main, source.split, source.index, signal);
+  });
+  // Texts of tokens that edits brought in; of tasks they are known, of texts they come with what was typed.
+  const texts = useRef(new Map<number, string>());
+  const base = useMemo(() => (input.value ? tokensOf(input.value) : []), [input.value]);
+  const editing = JSON.stringify(view.edits);
+  const tokens = useMemo(
+    () => applyEdits(base, view.edits, (id) => main.symbols?.[id] ?? texts.current.get(id) ?? `#${id}`),
+    [base, editing],
+  );
+  const ids = useMemo(() => tokens.map((token) => token.id), [tokens]);
+  const key = ids.length > 0 ? ids.join() : null;
+  const mixed = other !== null && !alike(main, other);
+
+  const answersA = useAnswer(key && `${main.id}:${key}`, (signal) => api.predictions(main, ids, signal));
+  const askB = key && other && !mixed ? `${other.id}:${key}` : null;
+  const answersB = useAnswer(askB, (signal) => api.predictions(other as api.Run, ids, signal));
+  const answers = [answersA, answersB];
+
+  const length = tokens.length;
+  const query = Math.min(view.query ?? firstQuery(tokens), Math.max(length - 1, 0));
+  const [hover, setHover] = useState<Cell | null>(null);
+  const [viewport, setViewport] = useState<Viewport>(whole(1));
+  const [selected, setSelected] = useState<number | null>(null);
+  const [said, setSaid] = useState('');
+  const [editError, setEditError] = useState<string | null>(null);
+  const speaker = useRef('A');
+
+  // A new input is seen whole; one that an edit made a little longer stays where it was, unless all of it was seen.
+  const [seen, setSeen] = useState(0);
+  if (length > 0 && seen !== length) {
+    setSeen(length);
+    setViewport(viewport.span >= seen ? whole(length) : clamp(viewport, length));
+    if (hover) setHover(null);
+  }
+
+  const choose = (cell: Cell) =>
+    onView((before) => ({
+      ...before,
+      query: cell.query,
+      key: Math.min(cell.key, cell.query),
+      panes: before.panes.map((pane) => (cell.query === query ? pane : { ...pane, logGate: null })),
+    }));
+  const chooseQuery = (position: number) => {
+    onView((before) => ({
+      ...before,
+      query: position,
+      key: null,
+      panes: before.panes.map((pane) => ({ ...pane, logGate: null })),
+    }));
+    setViewport(reveal(viewport, position, position, length));
+  };
+  const setSource = (next: Source) => {
+    setSelected(null);
+    onView((before) => ({
+      ...before,
+      source: next,
+      edits: [],
+      query: null,
+      key: null,
+      panes: before.panes.map((pane) => ({ ...pane, logGate: null })),
+    }));
+  };
+  const setPane = (at: number, pane: Pane) =>
+    onView((before) => ({ ...before, panes: before.panes.map((each, i) => (i === at ? pane : each)) }));
+  const setRun = (at: number, name: string) => {
+    const run = runs.find((each) => each.name === name);
+    onView((before) => {
+      if (!run) return { ...before, panes: before.panes.slice(0, 1) };
+      const panes = [...before.panes];
+      panes[at] = { run: name, head: firstHead(run), logGate: null };
+      const rest = panes[1] && runs.find((each) => each.name === panes[1]?.run);
+      const changed = at === 0 && !alike(main, run);
+      if (!changed) return { ...before, panes };
+      const kept = rest && alike(run, rest) ? panes : panes.slice(0, 1);
+      return { ...kEmpty, what: before.what, panes: kept };
+    });
+  };
+
+  // Edits move the query and the key with the tokens that they stand on.
+  const edit = (...edits: Edit[]) => {
+    setEditError(null);
+    onView((before) => {
+      const follow = (at: number | null) =>
+        edits.reduce<number | null>((place, each) => {
+          if (place === null || each.kind === 'change') return place;
+          if (each.kind === 'insert') return each.at <= place ? place + 1 : place;
+          return each.at < place ? place - 1 : place;
+        }, at);
+      return {
+        ...before,
+        edits: [...before.edits, ...edits],
+        query: follow(query),
+        key: follow(before.key),
+      };
+    });
+  };
+  const withIds = async (text: string, make: (ids: number[]) => Edit[]) => {
+    const known = main.symbols?.indexOf(text) ?? -1;
+    if (known >= 0) return edit(...make([known]));
+    try {
+      const read = await api.typed(main, text);
+      read.tokens.forEach((id, i) => {
+        texts.current.set(id, read.texts[i] ?? '');
+      });
+      edit(...make(read.tokens));
+    } catch (error) {
+      setEditError(error instanceof Error ? error.message : String(error));
+    }
+    return undefined;
+  };
+  const change = (at: number, text: string) =>
+    withIds(text, (found) =>
+      found.map((id, i) => (i === 0 ? { kind: 'change', at, id } : { kind: 'insert', at: at + i, id })),
+    );
+  const insert = (at: number, text: string) => {
+    setSelected((before) => (before === null ? null : before + 1));
+    return withIds(text, (found) => found.map((id, i) => ({ kind: 'insert', at: at + i, id })));
+  };
+  const drop = (at: number) => {
+    edit({ kind: 'drop', at });
+    if (at === length - 1) setSelected(at > 0 ? at - 1 : null);
+  };
+  const undo = (all: boolean) =>
+    onView((before) => ({ ...before, edits: all ? [] : before.edits.slice(0, -1), query: null, key: null }));
+
+  const evidence = useMemo(() => evidenceOf(tokens, query), [tokens, query]);
+  const onHover = useCallback((cell: Cell | null) => setHover((before) => (same(before, cell) ? before : cell)), []);
+  const separator = main.separator;
+  const asTyped = tokens.map((token) => token.text).join(separator);
+  const asked = tokens.some((token) => token.answer);
+  const strip = useMemo(
+    () => (
+      <TokenStrip
+        runs={shown.map((each) => each.run)}
+        tokens={tokens}
+        answers={shown.map((_, i) => answers[i]?.value ?? null)}
+        query={query}
+        keyAt={view.key}
+        evidence={evidence}
+        selected={selected}
+        onSelect={setSelected}
+        onQuery={chooseQuery}
+        onDrop={drop}
+      />
+    ),
+    [tokens, query, view.key, selected, answersA.value, answersB.value, other, viewport],
+  );
+
+  return (
+    <main id="main" aria-busy={input.busy}>
+      <section class="controls" aria-label="Runs and input">
+        <div class="pickers">
+          <RunPicker letter="A" runs={runs} value={main.name} onRun={(name) => setRun(0, name)} />
+          <RunPicker
+            letter="B"
+            runs={runs.filter((run) => run.error !== null || alike(run, main))}
+            value={other?.name ?? ''}
+            none="no second run"
+            onRun={(name) => setRun(1, name)}
+          />
+          <SourceBar run={main} source={source} typed={asTyped} onSource={setSource} />
+        </div>
+        {unknown.length > 0 && (
+          <p class="error" role="alert">
+            The link names {unknown.join(' and ')}, which this program was not given or cannot show. Start tra view with
+            its folder.
+          </p>
+        )}
+        {mixed && (
+          <p class="error" role="alert">
+            {main.name} and {other?.name} do not read the same symbols, so one input cannot be given to both. Choose a
+            run of the same task.
+          </p>
+        )}
+        {input.error && (
+          <p class="error" role="alert">
+            {input.error}
+          </p>
+        )}
+        {editError && (
+          <p class="error" role="alert">
+            {editError}
+          </p>
+        )}
+        {length > 0 && strip}
+        {length > 0 && (
+          <div class="under-strip">
+            <TokenEditor
+              run={main}
+              tokens={tokens}
+              selected={selected}
+              edits={view.edits.length}
+              onChange={change}
+              onInsert={insert}
+              onDrop={drop}
+              onQuery={chooseQuery}
+              onUndo={() => undo(false)}
+              onReset={() => undo(true)}
+            />
+            <div class="scores">
+              {shown.map(({ run }, i) => (
+                <ScoreLine
+                  key={'AB'[i]}
+                  letter={'AB'[i] as string}
+                  title={run.title}
+                  tokens={tokens}
+                  answers={answers[i] as typeof answersA}
+                  onQuery={chooseQuery}
+                />
+              ))}
+              {asked && view.edits.length > 0 && (
+                <p class="quiet">
+                  Answers are compared with the tokens that follow, which an edit may have made wrong.
+                </p>
+              )}
+            </div>
+          </div>
+        )}
+      </section>
+
+      {length > 0 && (
+        <fieldset class="segments what">
+          <legend>Show</legend>
+          {api.kWhat.map((each) => (
+            <label key={each}>
+              <input
+                type="radio"
+                name="what"
+                checked={view.what === each}
+                onChange={() => onView((before) => ({ ...before, what: each }))}
+              />
+              <span>{kWhatNames[each]}</span>
+            </label>
+          ))}
+        </fieldset>
+      )}
+      <div class={shown.length > 1 ? 'panes two' : 'panes one'}>
+        {length > 0 &&
+          shown.map(({ pane, run }, i) =>
+            i > 0 && mixed ? null : (
+              <PaneView
+                key={`${i}:${run.id}`}
+                letter={'AB'[i] as string}
+                run={run}
+                pane={pane}
+                tokens={tokens}
+                base={base}
+                edited={view.edits.length > 0}
+                answers={answers[i] as typeof answersA}
+                what={view.what}
+                query={query}
+                chosenKey={view.key}
+                hover={hover}
+                viewport={viewport}
+                theme={theme}
+                onPane={(next) => setPane(i, next)}
+                onViewport={setViewport}
+                onHover={onHover}
+                onChoose={(cell) => {
+                  speaker.current = 'AB'[i] as string;
+                  choose(cell);
+                }}
+                onSaid={(text) => speaker.current === 'AB'[i] && !hover && setSaid(text)}
+              />
+            ),
+          )}
+        {length === 0 && !input.error && <p class="quiet notice">Reading the input…</p>}
+      </div>
+      <div class="hidden" role="status" aria-live="polite">
+        {said}
+      </div>
+      <Broken runs={runs} />
+    </main>
+  );
+}
+
+const same = (a: Cell | null, b: Cell | null) => a?.query === b?.query && a?.key === b?.key;
+
+function RunPicker(props: {
+  letter: string;
+  runs: api.Run[];
+  value: string;
+  none?: string;
+  onRun: (name: string) => void;
+}) {
+  return (
+    <label class="field run">
+      <span>
+        Run <span class="letter">{props.letter}</span>
+      </span>
+      <select value={props.value} onChange={(event) => props.onRun(event.currentTarget.value)}>
+        {props.none !== undefined && <option value="">{props.none}</option>}
+        {props.runs.map((run) => (
+          <option key={run.id} value={run.name} disabled={run.error !== null} title={run.error ?? ''}>
+            {run.name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+// Says why runs are missing.
+function Broken({ runs }: { runs: api.Run[] }) {
+  const broken = runs.filter((run) => run.error !== null);
+  if (broken.length === 0) return null;
+  return (
+    <details class="broken">
+      <summary>
+        {broken.length} of {runs.length} runs cannot be shown
+      </summary>
+      <ul>
+        {broken.map((run) => (
+          <li key={run.id}>
+            <b>{run.name}</b>: {run.error}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+export type { Token };
