@@ -397,7 +397,8 @@ ViewAnswer Explorer::Row(const Asked& asked) {
   const int64_t query = asked.Integer("query", 0, static_cast<int64_t>(inspection.tokens.size()) - 1);
   std::optional<float> log_gate;
   if (const auto found = asked.json.find("log_gate"); found != asked.json.end() && !found->is_null()) {
-    if (!found->is_number() || !(found->get<float>() <= 0)) asked.Fail("log_gate", "must be a number of at most 0");
+    const bool gate = found->is_number() && found->get<float>() <= 0 && std::isfinite(found->get<float>());
+    if (!gate) asked.Fail("log_gate", "must be a number of at most 0");
     log_gate = found->get<float>();
   }
   const RecordedAttention& attention = inspection.Attention(head);

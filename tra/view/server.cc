@@ -57,6 +57,9 @@ struct ViewServer::Implementation {
       return refuse(403, "only the explorer's own page may ask, at http://127.0.0.1:" + std::to_string(port) +
                              "/; a tunnel must have this port at both ends");
     }
+    if (request.method != "GET" && request.method != "HEAD" && request.method != "POST") {
+      return refuse(405, "requests are GET or POST");
+    }
     // What a body grows to when it is unpacked is not bounded by its length, nor is one that comes in chunks.
     if (request.has_header("Transfer-Encoding") || request.has_header("Content-Encoding")) {
       return refuse(415, "requests have a Content-Length and are not compressed");

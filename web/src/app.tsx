@@ -165,13 +165,22 @@ function Shown({ runs, shown, unknown, view, theme, onView }: ShownProps) {
     if (source.factor > 1) return api.stretched(main, source.split, source.index, source.factor, signal);
     return api.example(main, source.split, source.index, signal);
   });
+  // A stretched example is compared with the one that it was made of.
+  const stretched = source.kind === 'example' && source.factor > 1;
+  const original = useAnswer<api.Input>(stretched ? `${main.id}:${source.split}:${source.index}` : null, (signal) =>
+    source.kind === 'example' ? api.example(main, source.split, source.index, signal) : api.typed(main, ''),
+  );
   // Texts of tokens that edits brought in; of tasks they are known, of texts they come with what was typed.
   const texts = useRef(new Map<number, string>());
-  const base = useMemo(() => (input.value ? tokensOf(input.value) : []), [input.value]);
+  const read = useMemo(() => (input.value ? tokensOf(input.value) : []), [input.value]);
+  const base = useMemo(
+    () => (stretched ? (original.value ? tokensOf(original.value) : []) : read),
+    [stretched, original.value, read],
+  );
   const editing = JSON.stringify(view.edits);
   const tokens = useMemo(
-    () => applyEdits(base, view.edits, (id) => main.symbols?.[id] ?? texts.current.get(id) ?? `#${id}`),
-    [base, editing],
+    () => applyEdits(read, view.edits, (id) => main.symbols?.[id] ?? texts.current.get(id) ?? `#${id}`),
+    [read, editing],
   );
   const ids = useMemo(() => tokens.map((token) => token.id), [tokens]);
   const key = ids.length > 0 ? ids.join() : null;
@@ -411,7 +420,7 @@ function Shown({ runs, shown, unknown, view, theme, onView }: ShownProps) {
                 pane={pane}
                 tokens={tokens}
                 base={base}
-                edited={view.edits.length > 0}
+                change={view.edits.length > 0 ? 'Since the change' : stretched ? 'Since the stretch' : null}
                 answers={answers[i] as typeof answersA}
                 what={view.what}
                 query={query}

@@ -18,7 +18,7 @@ export function Legend(props: { run: Run; what: What; range: Range; theme: Theme
   const ticks = what === 'weight' ? [0, 0.01, 0.1, 0.5, 1] : [range.low, range.high];
   const threshold = run.rule === 'threshold';
   const states: [string, string][] = [];
-  if (threshold) states.push([css(palette.dropped[0] ?? palette.zero), 'dropped by the threshold']);
+  if (threshold) states.push([css(palette.dropped[0] ?? palette.zero), 'dropped (S ≤ 0)']);
   if (threshold) states.push([css(palette.skipped), 'skipped by the early stop']);
   if (what === 'weight') states.push([css(palette.zero), 'kept, exactly 0']);
   states.push([css(palette.future), 'future']);
@@ -30,7 +30,7 @@ export function Legend(props: { run: Run; what: What; range: Range; theme: Theme
           <div class="bar" style={{ background: `linear-gradient(to right, ${stops})` }} />
           {ticks.map((tick, i) => (
             <span
-              key={tick}
+              key={i === 0 ? 'low' : tick}
               class={i === 0 ? 'tick first' : i === ticks.length - 1 ? 'tick last' : 'tick'}
               style={{ left: `${100 * shareOf(what, tick, range)}%` }}
             >

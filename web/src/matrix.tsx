@@ -59,7 +59,7 @@ export function Matrix(props: Props) {
   const { run, head, what, tokens, viewport, theme, cell } = props;
   const length = tokens.length;
   const [width, measured] = useWidth();
-  const size = Math.max(Math.min(width, 640) - kGutter - 1, 0);
+  const size = Math.max(Math.min(width, 640) - kGutter - 2, 0);
   const canvas = useRef<HTMLCanvasElement>(null);
   const [version, setVersion] = useState(0);
   const ids = useMemo(() => tokens.map((token) => token.id), [tokens]);
@@ -92,7 +92,7 @@ export function Matrix(props: Props) {
 
   useEffect(() => {
     if (!canvas.current || size === 0) return;
-    const context = contextOf(canvas.current, size + kGutter, size + kGutter);
+    const context = contextOf(canvas.current, size + kGutter + 1, size + kGutter + 1);
     if (!context) return;
     context.save();
     context.translate(kGutter, kGutter);
@@ -238,7 +238,11 @@ export function Matrix(props: Props) {
       >
         <canvas
           ref={canvas}
-          style={{ width: `${size + kGutter}px`, height: `${size + kGutter}px`, touchAction: fits ? 'pan-y' : 'none' }}
+          style={{
+            width: `${size + kGutter + 1}px`,
+            height: `${size + kGutter + 1}px`,
+            touchAction: fits ? 'pan-y' : 'none',
+          }}
           onPointerDown={(event) => {
             pinch.current.set(event.pointerId, at(event));
             drag.current = { ...at(event), view: viewport, moved: false };
@@ -273,7 +277,7 @@ export function Matrix(props: Props) {
           Whole matrix
         </button>
         <span class="quiet">
-          {fits ? `${length} × ${length}` : `${Math.round(viewport.span)} of ${length}`}
+          {fits ? `${length} × ${length},` : `${Math.round(viewport.span)} of ${length},`} queries down, keys across
           {pool > 1 ? `, ${pool} × ${pool} to a pixel` : ''}
         </span>
       </fieldset>

@@ -20,7 +20,7 @@ interface Props {
   pane: Pane;
   tokens: Token[];
   base: Token[]; // before the edits
-  edited: boolean;
+  change: string | null; // what made the input differ from the base, in words
   answers: Answered<api.Prediction[]>;
   what: api.What;
   query: number; // that was chosen
@@ -44,8 +44,9 @@ interface RowHere {
 const kLeastLogGate = -8;
 
 export function PaneView(props: Props) {
-  const { letter, run, pane, tokens, base, edited, what, query, chosenKey, hover, theme } = props;
+  const { letter, run, pane, tokens, base, change, what, query, chosenKey, hover, theme } = props;
   const { head } = pane;
+  const threshold = run.rule === 'threshold';
   const [range, setRange] = useState<Range>({ low: 0, high: 1 });
   const ids = useMemo(() => tokens.map((token) => token.id), [tokens]);
   const shownQuery = Math.min(hover?.query ?? query, tokens.length - 1);
@@ -56,7 +57,7 @@ export function PaneView(props: Props) {
   });
   const here = answer.value?.tokens === tokens ? answer.value : null;
 
-  const from = edited ? (tokens[shownQuery]?.from ?? -1) : -1;
+  const from = change !== null && base.length > 0 ? (tokens[shownQuery]?.from ?? -1) : -1;
   const baseIds = useMemo(() => base.map((token) => token.id), [base]);
   const beforeKey = `${run.id}:${head.layer}.${head.head}.${head.attention}:${baseIds.join()}:${from}`;
   const before = useAnswer<api.Row>(from < 0 ? null : beforeKey, (signal) =>
@@ -144,37 +145,44 @@ export function PaneView(props: Props) {
         />
         <Legend run={run} what={what} range={range} theme={theme} />
       </div>
+      {/* Each part has a place of its own, so that those of two runs stand side by side. */}
       <div class="pane-row">
-        <Verdict query={shownQuery} tokens={tokens} answers={props.answers} />
-        {answer.error && (
-          <p class="error" role="alert">
-            {answer.error}
-          </p>
-        )}
-        {here && <Equation run={run} here={here} cell={cell} />}
-        {here && run.rule === 'threshold' && (
-          <Gate
-            letter={letter}
-            row={here.row}
-            fixed={shownQuery !== query}
-            value={pane.logGate}
-            onGate={(logGate) => props.onPane({ ...pane, logGate })}
-          />
-        )}
-        {here && <Facts run={run} here={here} shift={shift} edited={edited} />}
-        <div class="ruler-place">
+        <div class="place-verdict">
+          <Verdict query={shownQuery} tokens={tokens} answers={props.answers} />
+          {answer.error && (
+            <p class="error" role="alert">
+              {answer.error}
+            </p>
+          )}
+        </div>
+        <div class="place-equation">{here && <Equation run={run} here={here} cell={cell} />}</div>
+        <div class="place-gate">
+          {here && threshold && (
+            <Gate
+              letter={letter}
+              row={here.row}
+              fixed={shownQuery !== query}
+              value={pane.logGate}
+              onGate={(logGate) => props.onPane({ ...pane, logGate })}
+            />
+          )}
+        </div>
+        <div class="place-facts">{here && <Facts run={run} here={here} shift={shift} change={change} />}</div>
+        <div class="place-ruler">
           <h3>
             Ruler{' '}
             <span class="quiet">
-              tokens above, {run.rule === 'threshold' ? 'kept keys' : 'what the rule counts'} below
+              tokens back from the query above, {threshold ? 'kept keys' : 'what the rule counts'} below
             </span>
           </h3>
           {ruler ?? <div class="waiting ruler-waiting" />}
         </div>
-        {here && run.rule === 'threshold' && (
-          <Margin here={here} onKey={(chosen) => props.onChoose({ query: here.query, key: chosen })} />
-        )}
-        {table}
+        <div class="place-margin">
+          {here && threshold && (
+            <Margin here={here} onKey={(chosen) => props.onChoose({ query: here.query, key: chosen })} />
+          )}
+        </div>
+        <div class="place-table">{table}</div>
       </div>
     </section>
   );
@@ -302,8 +310,13 @@ function Gate(props: {
   );
 }
 
-function Facts(props: { run: api.Run; here: RowHere; shift: ReturnType<typeof shiftOf> | null; edited: boolean }) {
-  const { run, here, shift, edited } = props;
+function Facts(props: {
+  run: api.Run;
+  here: RowHere;
+  shift: ReturnType<typeof shiftOf> | null;
+  change: string | null;
+}) {
+  const { run, here, shift, change } = props;
   const facts = factsOf(here.row);
   const threshold = run.rule === 'threshold';
   return (
@@ -314,8 +327,7 @@ function Facts(props: { run: api.Run; here: RowHere; shift: ReturnType<typeof sh
             Keeps <b>{facts.passed}</b> of {count(facts.keys, 'key')}.{' '}
             {facts.passed > 0 && (
               <>
-                A unit of weight is {short(Number(facts.contextual.toFixed(2)))} kept keys and{' '}
-                {short(Number(facts.real.toFixed(2)))} tokens away.{' '}
+                Their mean distance, by weight: {facts.contextual.toFixed(2)} kept keys, {facts.real.toFixed(2)} tokens.{' '}
               </>
             )}
             {facts.skipped > 0 &&
@@ -323,15 +335,15 @@ function Facts(props: { run: api.Run; here: RowHere; shift: ReturnType<typeof sh
           </>
         ) : (
           <>
-            {kRuleWords[run.rule].about} A unit of weight is {short(Number(facts.real.toFixed(2)))} tokens away.{' '}
+            {kRuleWords[run.rule].about} Their mean distance, by weight: {facts.real.toFixed(2)} tokens.{' '}
           </>
         )}
         {facts.zeros > 0 &&
           `${count(facts.zeros, 'weight')} of kept keys ${facts.zeros === 1 ? 'is' : 'are'} exactly 0.`}
       </p>
-      {edited && shift && (
+      {change !== null && shift && (
         <p class="shift">
-          Since the change: {count(shift.same, 'kept key')} where {shift.same === 1 ? 'it was' : 'they were'},{' '}
+          {change}: {count(shift.same, 'kept key')} where {shift.same === 1 ? 'it was' : 'they were'},{' '}
           <b>{shift.further}</b> further, <b>{shift.closer}</b> closer; <b>{shift.dropped}</b> newly dropped,{' '}
           <b>{shift.kept}</b> newly kept.
         </p>

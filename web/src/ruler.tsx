@@ -7,8 +7,8 @@ import { contextOf, cssColour, useWidth } from './hooks.ts';
 import { factsOf } from './row.ts';
 import type { Token } from './tokens.ts';
 
-const kTop = 34;
-const kBottom = 116;
+const kTop = 42;
+const kBottom = 124;
 const kBars = 40;
 const kHeight = kBottom + kBars + 40;
 const kSide = 12;
@@ -145,7 +145,7 @@ function draw(
   row.state.forEach((state, key) => {
     if (key !== chosen && above >= 13) {
       context.fillStyle = state === kDropped ? quiet : ink;
-      context.fillText(name(key), xAbove(key), kTop - 12);
+      context.fillText(name(key), xAbove(key), kTop - 17);
     }
     if (state !== kDropped && below >= 13 && key !== chosen) {
       context.fillStyle = quiet;
@@ -156,7 +156,7 @@ function draw(
   const place = (x: number) => Math.min(Math.max(x, kSide), right);
   context.font = '600 11px ui-monospace, monospace';
   context.fillStyle = cssColour('--cursor');
-  context.fillText(name(chosen), place(xAbove(chosen)), kTop - 12);
+  context.fillText(name(chosen), place(xAbove(chosen)), kTop - 17);
   if (row.state[chosen] !== kDropped && row.state[chosen] !== undefined) {
     context.fillText(name(chosen), place(xBelow(chosen)), kBottom + (row.weight[chosen] ?? 0) * kBars + 10);
   }
@@ -164,7 +164,7 @@ function draw(
   context.lineWidth = 1.75;
   for (const key of evidence) {
     context.beginPath();
-    context.arc(xAbove(key), kTop, 8.5, 0, 7);
+    context.arc(xAbove(key), kTop, 7.5, 0, 7);
     context.stroke();
   }
 }

@@ -4,7 +4,7 @@ import type { Input } from './api.ts';
 export interface Token {
   id: number;
   text: string;
-  from: number; // its position in the input before the edits, or -1
+  from: number; // its position in the example, before it was stretched and edited; -1: it was not there
   answer: boolean; // the token before it is asked for it
   evidence: Token[]; // of the tokens that this answer depends on
 }
@@ -15,7 +15,7 @@ export function tokensOf(input: Input): Token[] {
   const tokens: Token[] = input.tokens.map((id, i) => ({
     id,
     text: input.texts[i] ?? String(id),
-    from: i,
+    from: input.from?.[i] ?? i,
     answer: i > 0 && (input.targets[i - 1] ?? -1) >= 0,
     evidence: [],
   }));

@@ -163,9 +163,11 @@ export function TokenEditor(props: EditorProps) {
       <button type="button" onClick={props.onUndo}>
         Undo
       </button>
-      <button type="button" onClick={props.onReset}>
-        Undo all {edits}
-      </button>
+      {edits > 1 && (
+        <button type="button" onClick={props.onReset}>
+          Undo all {edits}
+        </button>
+      )}
     </>
   );
   if (selected === null || !token) {
