@@ -77,9 +77,10 @@ TEST_F(Exploring, ListsRunsAndSaysWhyOneCannotBeShown) {
 }
 
 TEST_F(Exploring, AnExampleAndTypedSymbolsBecomeTokens) {
-  const json example = Ask("/api/input", {{"run", Id("tra")}, {"split", "dense"}, {"index", 1}});
+  const json example = Ask("/api/input", {{"run", Id("tra")}, {"split", "dense"}, {"index", 1}, {"length", 20}});
   InspectedRun run(*directory_ / "tra", at::kCPU, nullptr);
-  const Example expected = run.At("dense", 1);
+  const Example expected = run.At("dense", 1, 20);
+  EXPECT_EQ(expected.tokens.size(), 40U);
   EXPECT_EQ(example.at("tokens"), json(expected.tokens));
   for (size_t i = 0; i < expected.tokens.size(); ++i) {
     const bool asked = i + 1 < expected.tokens.size() && expected.supervised[i + 1] != 0;
@@ -90,9 +91,44 @@ TEST_F(Exploring, AnExampleAndTypedSymbolsBecomeTokens) {
   EXPECT_EQ(Ask("/api/input", {{"run", Id("tra")}, {"text", typed}}).at("tokens"), example.at("tokens"));
 }
 
+TEST_F(Exploring, AnswersComeWithTheirEvidence) {
+  const json asked = {{"run", Id("tra")}, {"split", "iid"}, {"index", 3}, {"length", 12}};
+  const json input = Ask("/api/input", asked);
+  ASSERT_FALSE(input.at("evidence").empty());
+  for (const json& pair : input.at("evidence")) {
+    const size_t query = pair.at(0), key = pair.at(1);
+    EXPECT_EQ(input.at("texts").at(query), "r");
+    EXPECT_EQ(input.at("texts").at(key - 1), "w");
+    EXPECT_EQ(input.at("targets").at(query), input.at("tokens").at(key));
+  }
+}
+
+TEST_F(Exploring, AStretchedExampleHasTheSameAnswersAndSaysWhatWasInserted) {
+  json asked = {{"run", Id("tra")}, {"split", "iid"}, {"index", 3}, {"length", 8}};
+  const json input = Ask("/api/input", asked);
+  asked["factor"] = 4;
+  const json stretched = Ask("/api/stretch", asked);
+  EXPECT_EQ(stretched.at("tokens").size(), 4 * input.at("tokens").size());
+  EXPECT_EQ(stretched.at("evidence").size(), input.at("evidence").size());
+  size_t next = 0;
+  for (size_t i = 0; i < stretched.at("tokens").size(); ++i) {
+    const auto from = stretched.at("from").at(i).get<int64_t>();
+    if (from < 0) continue;
+    EXPECT_EQ(static_cast<size_t>(from), next++);
+    EXPECT_EQ(stretched.at("tokens").at(i), input.at("tokens").at(static_cast<size_t>(from)));
+    EXPECT_EQ(stretched.at("targets").at(i), input.at("targets").at(static_cast<size_t>(from)));
+  }
+  EXPECT_EQ(next, input.at("tokens").size());
+  EXPECT_EQ(Ask("/api/stretch", asked), stretched);
+  asked["factor"] = 16;
+  EXPECT_EQ(ErrorOf("/api/stretch", asked), "there are 256 tokens; the explorer takes up to 64");
+  asked["factor"] = 65;
+  EXPECT_EQ(ErrorOf("/api/stretch", asked), "factor must be from 1 to 64");
+}
+
 TEST_F(Exploring, ARowIsTheModelsToTheLastBit) {
   InspectedRun run(*directory_ / "tra", at::kCPU, nullptr);
-  const std::vector<int32_t> tokens = run.At("iid", 0).tokens;
+  const std::vector<int32_t> tokens = run.At("iid", 0, 16).tokens;
   const Inspection inspection = run.Inspect(tokens);
   json asked = {{"run", Id("tra")}, {"tokens", tokens}, {"layer", 1}, {"head", 1}, {"query", 17}};
   const json row = Ask("/api/row", asked);
@@ -127,7 +163,7 @@ TEST_F(Exploring, ARowIsTheModelsToTheLastBit) {
 
 TEST_F(Exploring, APooledMatrixHasTheLargestOfTheKeptCells) {
   InspectedRun run(*directory_ / "tra", at::kCPU, nullptr);
-  const std::vector<int32_t> tokens = run.At("iid", 0).tokens;
+  const std::vector<int32_t> tokens = run.At("iid", 0, 16).tokens;
   const AttentionMatrix matrix = run.Inspect(tokens).Matrix({0, 1});
   const ViewAnswer answer = explorer_->Answer("POST", "/api/matrix",
                                               json({{"run", Id("tra")},
@@ -200,6 +236,12 @@ TEST_F(Exploring, WhatIsWrongWithARequestIsSaid) {
   EXPECT_EQ(ErrorOf("/api/matrix", matrix), "keys must be a part of 0 to 2 that is not empty");
   EXPECT_NE(ErrorOf("/api/input", {{"run", tra}, {"text", "w 0 q"}}).find("'q'"), std::string::npos);
   EXPECT_NE(ErrorOf("/api/input", {{"run", tra}, {"split", "idd"}, {"index", 0}}).find("iid"), std::string::npos);
+  json example = {{"run", tra}, {"split", "iid"}, {"index", 0}, {"length", 65}};
+  EXPECT_EQ(ErrorOf("/api/input", example), "length must be from 1 to 64");
+  example["length"] = 60;
+  EXPECT_EQ(ErrorOf("/api/input", example), "there are 120 tokens; the explorer takes up to 64");
+  example["length"] = 1;
+  EXPECT_NE(ErrorOf("/api/input", example), "");
 }
 
 TEST_F(Exploring, TheWorkOfARequestIsBounded) {

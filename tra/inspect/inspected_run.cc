@@ -105,9 +105,13 @@ std::vector<std::string> InspectedRun::Splits() const {
   return names;
 }
 
-Example InspectedRun::At(const std::string& split, uint64_t index) {
+Example InspectedRun::At(const std::string& split, uint64_t index, std::optional<int64_t> asked_length) {
   if (data_ == nullptr) data_ = std::make_unique<RunData>(config(), warning_);
-  if (task() != nullptr) return data_->Eval(split).At(index);
+  if (task() != nullptr) {
+    std::optional<Range> lengths;
+    if (asked_length) lengths = Range{*asked_length, *asked_length};
+    return data_->Eval(split, lengths).At(index);
+  }
   const std::vector<std::string> splits = Splits();
   if (std::find(splits.begin(), splits.end(), split) == splits.end()) {
     std::string names;
@@ -115,7 +119,8 @@ Example InspectedRun::At(const std::string& split, uint64_t index) {
     throw std::invalid_argument("the run reads no split '" + split + "' of its text; it reads " + names);
   }
   const TokenFile& text = data_->Text(split);
-  const int64_t length = data_->TrainLength();
+  const int64_t length = asked_length.value_or(data_->TrainLength());
+  if (length < 1) throw std::invalid_argument("a window of text has at least one token");
   const int64_t windows = text.Size() / length;
   if (index >= static_cast<uint64_t>(windows)) {
     throw std::invalid_argument("split " + split + " has " + std::to_string(windows) + " windows of " +

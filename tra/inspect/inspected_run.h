@@ -54,9 +54,10 @@ class InspectedRun {
   const Task* task() const;  // null for text
 
   // Returns an example of a split that the run is scored on: of a task the one of this number, of a text the window of
-  // this number, as long as those of training. Opens the run's texts when first asked. Throws std::invalid_argument for
-  // a split or a number that is not there.
-  Example At(const std::string& split, uint64_t index);
+  // this number, as long as those of training. With `length`, of strings, instructions or windows of text, it is that
+  // long instead. Opens the run's texts when first asked. Throws std::invalid_argument for a split, a number or a length
+  // that is not there.
+  Example At(const std::string& split, uint64_t index, std::optional<int64_t> length = std::nullopt);
   std::vector<std::string> Splits() const;
 
   // Runs the model, without gradients. Throws std::invalid_argument for no tokens, for ids that are not in the

@@ -10,10 +10,12 @@
 #include <optional>
 #include <set>
 
+#include "tra/base/streams.h"
 #include "tra/kernels/attention/rules.h"
 #include "tra/ops/error_message.h"
 #include "tra/report/tables.h"
 #include "tra/run/directory.h"
+#include "tra/tasks/random.h"
 #include "tra/tasks/task.h"
 
 namespace tra {
@@ -57,11 +59,21 @@ Json Targets(const Example& example) {
   return targets;
 }
 
-Json Described(const Vocabulary& vocabulary, const Example& example) {
+// Lists pairs of an answer's query and a key that it has to look at.
+Json EvidenceOf(const Task* task, const Example& example) {
+  Json pairs = Json::array();
+  if (task == nullptr) return pairs;
+  for (const Evidence& evidence : task->kind.evidence(example)) {
+    for (const size_t key : evidence.keys) pairs.push_back({evidence.query, key});
+  }
+  return pairs;
+}
+
+Json Described(const InspectedRun& run, const Example& example, const Task* task) {
   return {{"tokens", example.tokens},
-          {"texts", Texts(vocabulary, example.tokens)},
+          {"texts", Texts(run.vocabulary(), example.tokens)},
           {"targets", Targets(example)},
-          {"evidence", Json::array()}};
+          {"evidence", EvidenceOf(task, example)}};
 }
 
 template <typename T>
@@ -186,6 +198,13 @@ struct Explorer::Asked {
     }
     return tokens;
   }
+  int64_t Index() const { return Integer("index", 0, INT32_MAX); }
+  Example ExampleOf(InspectedRun& run) const {
+    const auto length = json.find("length");
+    if (length == json.end() || length->is_null()) return run.At(String("split"), static_cast<uint64_t>(Index()));
+    // No example has fewer tokens than its length.
+    return run.At(String("split"), static_cast<uint64_t>(Index()), Integer("length", 1, explorer.limits_.tokens));
+  }
   HeadId Head() const {
     return {Integer("layer", 0, INT32_MAX), Integer("head", 0, INT32_MAX), Integer("attention", 0, 1, 0)};
   }
@@ -224,7 +243,7 @@ const std::vector<Explorer::Endpoint>& Explorer::Endpoints() {
   static const std::vector<Endpoint> endpoints = {
       {"GET", "/api/runs", &Explorer::RunList},      {"POST", "/api/input", &Explorer::Input},
       {"POST", "/api/pass", &Explorer::Predictions}, {"POST", "/api/matrix", &Explorer::Matrix},
-      {"POST", "/api/row", &Explorer::Row},
+      {"POST", "/api/row", &Explorer::Row},          {"POST", "/api/stretch", &Explorer::Stretch},
   };
   return endpoints;
 }
@@ -268,12 +287,17 @@ void Explorer::List(Run& run, size_t id) {
                         {"symbols", nullptr},
                         {"separator", opened.vocabulary().Separator()},
                         {"stretches", false},
+                        {"lengths", nullptr},
                         {"error", nullptr}};
     listed.update(about);
     if (longest) listed["longest"] = *longest;
     for (const std::string& split : opened.Splits()) listed["splits"].push_back(split);
     if (const Task* task = opened.task()) {
       listed["task"] = task->name;
+      listed["stretches"] = task->kind.stretch != nullptr;
+      const DataConfig& data = opened.config().data;
+      const Range lengths = task->kind.lengths(data.symbols > 0 ? data.symbols : task->symbols);
+      listed["lengths"] = {lengths.low, lengths.high};
       Json symbols = Json::array();
       for (int64_t i = 0; i < config.vocabulary; ++i) {
         symbols.push_back(opened.vocabulary().Word(static_cast<int32_t>(i)));
@@ -325,14 +349,37 @@ ViewAnswer Explorer::RunList(const Asked& /*asked*/) {
 
 ViewAnswer Explorer::Input(const Asked& asked) {
   InspectedRun& run = Load(asked.Run());
-  Example example;
-  if (asked.json.contains("text")) {
-    for (const int32_t token : run.vocabulary().Read(asked.String("text"))) example.Add(token);
-  } else {
-    example = run.At(asked.String("split"), static_cast<uint64_t>(asked.Integer("index", 0, INT32_MAX)));
+  if (!asked.json.contains("text")) {
+    const Example example = asked.ExampleOf(run);
+    asked.CheckLength(example.tokens.size());
+    return Found(Described(run, example, run.task()));
   }
-  asked.CheckLength(example.tokens.size());
-  return Found(Described(run.vocabulary(), example));
+  Example typed;
+  for (const int32_t token : run.vocabulary().Read(asked.String("text"))) typed.Add(token);
+  asked.CheckLength(typed.tokens.size());
+  return Found(Described(run, typed, nullptr));  // what is typed need not be an example of the task
+}
+
+ViewAnswer Explorer::Stretch(const Asked& asked) {
+  InspectedRun& run = Load(asked.Run());
+  const Task* task = run.task();
+  if (task == nullptr || task->kind.stretch == nullptr) {
+    throw std::invalid_argument("every token of its examples matters, so none can be stretched");
+  }
+  const Example example = asked.ExampleOf(run);
+  const int64_t factor = asked.Integer("factor", 1, 64);
+  asked.CheckLength(example.tokens.size() * static_cast<size_t>(factor));
+  const int64_t symbols = run.config().data.symbols > 0 ? run.config().data.symbols : task->symbols;
+  Random random(run.config().eval.seed, FirstOf(Stream::kInsertions), static_cast<uint64_t>(asked.Index()));
+  const std::optional<Stretched> stretched = task->kind.stretch(example, factor, symbols, random);
+  if (!stretched)
+    throw std::invalid_argument("the task has no example that is " + std::to_string(factor) + " times as long");
+  asked.CheckLength(stretched->example.tokens.size());
+  Json described = Described(run, stretched->example, task);
+  std::vector<int64_t> from(stretched->example.tokens.size(), -1);
+  for (size_t i = 0; i < stretched->places.size(); ++i) from[stretched->places[i]] = static_cast<int64_t>(i);
+  described["from"] = from;
+  return Found(described);
 }
 
 ViewAnswer Explorer::Predictions(const Asked& asked) {

@@ -64,6 +64,7 @@ class Explorer {
 
   ViewAnswer RunList(const Asked& asked);
   ViewAnswer Input(const Asked& asked);
+  ViewAnswer Stretch(const Asked& asked);
   ViewAnswer Predictions(const Asked& asked);
   ViewAnswer Matrix(const Asked& asked);
   ViewAnswer Row(const Asked& asked);

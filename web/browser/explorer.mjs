@@ -24,7 +24,7 @@ heads = 2
 width = 32
 [data]
 task = "flipflop"
-lengths = [48, 48]
+lengths = [24, 24]
 [train]
 steps = 40
 batch = 8
@@ -95,11 +95,14 @@ step('the page opens with the first run and says which cannot be shown', async (
   await page.getByText('1 of 3 runs cannot be shown').waitFor();
   await page.getByLabel('Run A', { exact: true }).selectOption('runs/tra');
   await pane('A').getByRole('heading', { name: 'TRA' }).waitFor();
+  await page.getByLabel('Length', { exact: true }).fill('24');
+  await page.keyboard.press('Enter');
+  await page.getByText('48 × 48').first().waitFor();
 });
 
 step('a head is chosen, and its row has the digits of the program', async () => {
   const id = listed.find((run) => run.name === 'runs/tra').id;
-  const input = await post('api/input', { run: id, split: 'iid', index: 0 });
+  const input = await post('api/input', { run: id, split: 'iid', index: 0, length: 24 });
   tokens = input.tokens;
   const query = input.targets.findLastIndex((target) => target >= 0);
   for (const head of [1, 0]) {
@@ -212,6 +215,14 @@ step('a token is dropped, counts follow, and undo brings it back', async () => {
   await page.getByRole('button', { name: 'Undo', exact: true }).click();
 });
 
+step('an example is stretched, and keys are compared with where they were', async () => {
+  await page.getByText('4×', { exact: true }).click();
+  await page.getByText('192 × 192').first().waitFor();
+  await page.getByText('Since the stretch').waitFor();
+  await page.getByText('1×', { exact: true }).click();
+  await page.getByText('48 × 48').first().waitFor();
+});
+
 step('two runs stand side by side on one input, and say what they answer', async () => {
   await page.getByLabel('Run B').selectOption('runs/fot');
   await pane('B').getByRole('heading', { name: 'FoT' }).waitFor();
@@ -233,7 +244,7 @@ step('two runs stand side by side on one input, and say what they answer', async
     const verdict = await pane(letter).locator('.verdict').textContent();
     assert.ok(verdict.includes(`answers ${predictions[query].text} `), verdict);
     const score = await page.locator(`[data-score=${letter}]`).textContent();
-    const input = await post('api/input', { run: id, split: 'iid', index: 0 });
+    const input = await post('api/input', { run: id, split: 'iid', index: 0, length: 24 });
     const asked = input.targets.map((target, i) => [target, i]).filter(([target]) => target >= 0);
     const right = asked.filter(([target, i]) => predictions[i].id === target).length;
     assert.ok(score.includes(`${right} of ${asked.length} answer`), score);

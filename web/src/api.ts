@@ -19,6 +19,7 @@ export interface Run {
   symbols: string[] | null;
   separator: string;
   stretches: boolean;
+  lengths: [number, number] | null; // that examples of the task may have
 }
 
 export interface Limits {
@@ -119,18 +120,18 @@ export async function runs(): Promise<{ runs: Run[]; limits: Limits }> {
   return (await response.json()) as { runs: Run[]; limits: Limits };
 }
 
-export async function example(run: Run, split: string, index: number, signal?: AbortSignal): Promise<Input> {
-  return (await (await post('/api/input', { run: run.id, split, index }, signal)).json()) as Input;
+export interface Example {
+  split: string;
+  index: number;
+  length: number | null;
+  factor: number; // how many times as long irrelevant tokens make it
 }
 
-export async function stretched(
-  run: Run,
-  split: string,
-  index: number,
-  factor: number,
-  signal?: AbortSignal,
-): Promise<Input> {
-  return (await (await post('/api/stretch', { run: run.id, split, index, factor }, signal)).json()) as Input;
+export async function example(run: Run, wanted: Example, signal?: AbortSignal): Promise<Input> {
+  const { split, index, length, factor } = wanted;
+  const body = { run: run.id, split, index, length };
+  if (factor === 1) return (await (await post('/api/input', body, signal)).json()) as Input;
+  return (await (await post('/api/stretch', { ...body, factor }, signal)).json()) as Input;
 }
 
 export async function typed(run: Run, text: string, signal?: AbortSignal): Promise<Input> {

@@ -65,9 +65,9 @@ export function App() {
   const listed = useAnswer('runs', () => api.runs());
   return (
     <>
-      <a class="skip" href="#main">
+      <button type="button" class="skip" onClick={() => document.querySelector<HTMLElement>('.matrix-view')?.focus()}>
         Skip to the matrix
-      </a>
+      </button>
       <TopBar theme={theme} onTheme={toggleTheme} />
       {listed.error && (
         <main class="notice">
@@ -106,7 +106,7 @@ function TopBar({ theme, onTheme }: { theme: Theme; onTheme: () => void }) {
       <button type="button" onClick={copy}>
         {copied ? 'Copied' : 'Copy link'}
       </button>
-      <button type="button" aria-pressed={theme === 'dark'} onClick={onTheme}>
+      <button type="button" title={`Use the ${theme === 'dark' ? 'light' : 'dark'} theme`} onClick={onTheme}>
         {theme === 'dark' ? 'Light' : 'Dark'}
       </button>
     </header>
@@ -157,18 +157,24 @@ interface ShownProps {
 function Shown({ runs, shown, unknown, view, theme, onView }: ShownProps) {
   const main = (shown[0] as { run: api.Run }).run;
   const other = shown[1]?.run ?? null;
-  const source: Source = view.source ?? { kind: 'example', split: main.splits[0] ?? '', index: 0, factor: 1 };
+  const source: Source = view.source ?? {
+    kind: 'example',
+    split: main.splits[0] ?? '',
+    index: 0,
+    length: null,
+    factor: 1,
+  };
 
   const ask = `${main.id}:${JSON.stringify(source)}`;
   const input = useAnswer<api.Input>(ask, (signal) => {
     if (source.kind === 'typed') return api.typed(main, source.text, signal);
-    if (source.factor > 1) return api.stretched(main, source.split, source.index, source.factor, signal);
-    return api.example(main, source.split, source.index, signal);
+    return api.example(main, source, signal);
   });
   // A stretched example is compared with the one that it was made of.
   const stretched = source.kind === 'example' && source.factor > 1;
-  const original = useAnswer<api.Input>(stretched ? `${main.id}:${source.split}:${source.index}` : null, (signal) =>
-    source.kind === 'example' ? api.example(main, source.split, source.index, signal) : api.typed(main, ''),
+  const unstretched = JSON.stringify({ ...source, factor: 1 });
+  const original = useAnswer<api.Input>(stretched ? `${main.id}:${unstretched}` : null, (signal) =>
+    api.example(main, { ...(source as api.Example), factor: 1 }, signal),
   );
   // Texts of tokens that edits brought in; of tasks they are known, of texts they come with what was typed.
   const texts = useRef(new Map<number, string>());
@@ -322,7 +328,7 @@ function Shown({ runs, shown, unknown, view, theme, onView }: ShownProps) {
   );
 
   return (
-    <main id="main" aria-busy={input.busy}>
+    <main aria-busy={input.busy}>
       <section class="controls" aria-label="Runs and input">
         <div class="pickers">
           <RunPicker letter="A" runs={runs} value={main.name} onRun={(name) => setRun(0, name)} />

@@ -283,7 +283,7 @@ function Gate(props: {
   onGate: (logGate: number | null) => void;
 }) {
   const own = props.row.model_log_gate ?? 0;
-  const value = props.value ?? own;
+  const value = props.fixed ? own : (props.value ?? own);
   const least = Math.min(kLeastLogGate, Math.floor(own));
   return (
     <div class="gate">

@@ -59,7 +59,7 @@ export function RowTable({ id, run, row, query, tokens, chosen, shift, onKey }: 
   const shown = keys.slice(0, Math.max(limit, keys.indexOf(chosen) + 1));
 
   useEffect(() => {
-    const at = scroller.current?.querySelector<HTMLElement>('tr[aria-selected=true]');
+    const at = scroller.current?.querySelector<HTMLElement>('tr[aria-current=true]');
     const box = scroller.current;
     if (!at || !box) return;
     const top = at.offsetTop - 34;
@@ -113,7 +113,7 @@ export function RowTable({ id, run, row, query, tokens, chosen, shift, onKey }: 
                 <tr
                   key={key}
                   class={kind}
-                  aria-selected={key === chosen}
+                  aria-current={key === chosen ? 'true' : undefined}
                   title={stateName(state, weight)}
                   onClick={() => onKey(key)}
                 >

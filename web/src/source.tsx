@@ -18,7 +18,9 @@ export function SourceBar({ run, source, typed, onSource }: Props) {
     if (source.kind === 'typed') setText(source.text);
   }, [source]);
   const example =
-    source.kind === 'example' ? source : { kind: 'example' as const, split: run.splits[0] ?? '', index: 0, factor: 1 };
+    source.kind === 'example'
+      ? source
+      : { kind: 'example' as const, split: run.splits[0] ?? '', index: 0, length: null, factor: 1 };
   const sample = (change: Partial<typeof example>) => onSource({ ...example, ...change });
   return (
     <div class="source">
@@ -109,9 +111,26 @@ export function SourceBar({ run, source, typed, onSource }: Props) {
               </button>
             </span>
           </div>
+          {run.lengths && (
+            <label class="field length">
+              Length
+              <input
+                type="number"
+                min={run.lengths[0]}
+                max={run.lengths[1]}
+                placeholder="as scored"
+                title="of strings in symbols, of flip-flop in instructions; empty: as the run is scored"
+                value={example.length ?? ''}
+                onChange={(event) => {
+                  const length = Number(event.currentTarget.value);
+                  sample({ length: Number.isInteger(length) && length > 0 ? length : null });
+                }}
+              />
+            </label>
+          )}
           {run.stretches && (
             <fieldset class="segments field">
-              <legend>Length</legend>
+              <legend>Stretch</legend>
               {kFactors.map((factor) => (
                 <label key={factor}>
                   <input

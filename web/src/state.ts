@@ -3,7 +3,7 @@ import { type HeadId, kWhat, type What } from './api.ts';
 import { type Edit, readEdits, writeEdits } from './tokens.ts';
 
 export type Source =
-  | { kind: 'example'; split: string; index: number; factor: number }
+  | { kind: 'example'; split: string; index: number; length: number | null; factor: number } // length null: as scored
   | { kind: 'typed'; text: string };
 
 export interface Pane {
@@ -54,6 +54,7 @@ export function writeLink(view: View): string {
   if (view.source?.kind === 'example') {
     link.set('split', view.source.split);
     link.set('n', String(view.source.index));
+    if (view.source.length !== null) link.set('len', String(view.source.length));
     if (view.source.factor !== 1) link.set('x', String(view.source.factor));
   } else if (view.source) {
     link.set('text', view.source.text);
@@ -79,6 +80,7 @@ export function readLink(text: string): View {
       kind: 'example',
       split,
       index: whole(link.get('n')) ?? 0,
+      length: whole(link.get('len')) || null,
       factor: kFactors.includes(factor) ? factor : 1,
     };
   }
