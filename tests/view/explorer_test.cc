@@ -68,8 +68,8 @@ TEST_F(Exploring, ListsRunsAndSaysWhyOneCannotBeShown) {
   EXPECT_EQ(tra.at("heads"), 2);
   EXPECT_EQ(tra.at("attentions"), 1);
   EXPECT_EQ(tra.at("step"), 2);
-  EXPECT_EQ(tra.at("symbols").at(0), "pad");
-  EXPECT_EQ(tra.at("splits"), json({"iid", "dense", "sparse"}));
+  EXPECT_EQ(tra.at("symbols").at(1), "w");
+  EXPECT_EQ(tra.at("splits"), json({"train", "iid", "sparse", "dense"}));
   EXPECT_EQ(Runs().at(Id("diff")).at("attentions"), 2);
   const auto error = Runs().at(Id("fot")).at("error").get<std::string>();
   EXPECT_NE(error.find("checkpoint"), std::string::npos) << error;
@@ -121,7 +121,7 @@ TEST_F(Exploring, AStretchedExampleHasTheSameAnswersAndSaysWhatWasInserted) {
   EXPECT_EQ(next, input.at("tokens").size());
   EXPECT_EQ(Ask("/api/stretch", asked), stretched);
   asked["factor"] = 16;
-  EXPECT_EQ(ErrorOf("/api/stretch", asked), "there are 256 tokens; the explorer takes up to 64");
+  EXPECT_EQ(ErrorOf("/api/stretch", asked), "there are 256 tokens; the explorer takes up to 64 (tra view --tokens)");
   asked["factor"] = 65;
   EXPECT_EQ(ErrorOf("/api/stretch", asked), "factor must be from 1 to 64");
 }
@@ -215,7 +215,7 @@ TEST_F(Exploring, WhatIsWrongWithARequestIsSaid) {
   EXPECT_EQ(ErrorOf("/api/pass", {{"run", tra}}), "tokens must be a list of ids");
   EXPECT_EQ(ErrorOf("/api/pass", {{"run", tra}, {"tokens", {1, "x"}}}), "tokens must be a list of ids");
   EXPECT_EQ(ErrorOf("/api/pass", {{"run", tra}, {"tokens", std::vector<int>(65, 1)}}),
-            "there are 65 tokens; the explorer takes up to 64");
+            "there are 65 tokens; the explorer takes up to 64 (tra view --tokens)");
   EXPECT_NE(ErrorOf("/api/pass", {{"run", tra}, {"tokens", {1, 77}}}).find("token 77"), std::string::npos);
   EXPECT_NE(ErrorOf("/api/pass", {{"run", tra}, {"tokens", json::array()}}).find("no tokens"), std::string::npos);
   json row = {{"run", tra}, {"tokens", {1, 4}}, {"layer", 0}, {"head", 5}, {"query", 1}};
@@ -239,7 +239,7 @@ TEST_F(Exploring, WhatIsWrongWithARequestIsSaid) {
   json example = {{"run", tra}, {"split", "iid"}, {"index", 0}, {"length", 65}};
   EXPECT_EQ(ErrorOf("/api/input", example), "length must be from 1 to 64");
   example["length"] = 60;
-  EXPECT_EQ(ErrorOf("/api/input", example), "there are 120 tokens; the explorer takes up to 64");
+  EXPECT_EQ(ErrorOf("/api/input", example), "there are 120 tokens; the explorer takes up to 64 (tra view --tokens)");
   example["length"] = 1;
   EXPECT_NE(ErrorOf("/api/input", example), "");
 }

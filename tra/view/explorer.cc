@@ -3,9 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -17,14 +15,15 @@
 #include "tra/run/directory.h"
 #include "tra/tasks/random.h"
 #include "tra/tasks/task.h"
+#include "tra/view/pooled.h"
+#include "tra/view/request.h"
 
 namespace tra {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Writes numbers as the shortest decimals that read back to the same float32; what is not finite becomes null.
-using Json = nlohmann::basic_json<std::map, std::vector, std::string, bool, int64_t, uint64_t, float>;
+using Json = ViewJson;
 
 constexpr size_t kLoadedRuns = 4, kInspections = 6;
 
@@ -92,42 +91,6 @@ constexpr Layer kLayers[] = {{"score", &AttentionMatrix::score},
                              {"weight", &AttentionMatrix::weight},
                              {"position", &AttentionMatrix::position}};
 
-// Holds one cell for pool x pool of a matrix.
-struct Pooled {
-  Pooled(int64_t rows, int64_t columns)
-      : columns(columns),
-        values(static_cast<size_t>(rows * columns), std::numeric_limits<float>::quiet_NaN()),
-        states(values.size(), static_cast<uint8_t>(KeyState::kFuture)) {}
-
-  // Orders states by how much they matter to a reader: a cell is kept if any of its keys is.
-  static int Rank(uint8_t state) {
-    switch (static_cast<KeyState>(state)) {
-      case KeyState::kFuture:
-        return 0;
-      case KeyState::kDropped:
-        return 1;
-      case KeyState::kSkipped:
-        return 2;
-      case KeyState::kKept:
-        return 3;
-    }
-    return 0;
-  }
-
-  // Takes a cell into account. Values count among the cells of the highest rank only.
-  void Add(int64_t row, int64_t column, uint8_t state, float value) {
-    const auto at = static_cast<size_t>(row * columns + column);
-    const int rank = Rank(state), before = Rank(states[at]);
-    if (rank < before) return;
-    if (rank > before || std::isnan(values[at]) || value > values[at]) values[at] = value;
-    states[at] = state;
-  }
-
-  int64_t columns;
-  std::vector<float> values;
-  std::vector<uint8_t> states;
-};
-
 }  // namespace
 
 std::vector<std::string> FindRuns(const std::vector<std::string>& folders) {
@@ -160,83 +123,9 @@ std::vector<std::string> FindRuns(const std::vector<std::string>& folders) {
   return once;
 }
 
-// Reads the fields of a request and checks them.
-struct Explorer::Asked {
-  Asked(const Explorer& explorer, Json json) : explorer(explorer), json(std::move(json)) {}
-
-  int64_t Integer(const char* key, int64_t low, int64_t high, std::optional<int64_t> otherwise = std::nullopt) const {
-    const auto found = json.find(key);
-    if (found == json.end() && otherwise) return *otherwise;
-    if (found == json.end() || !found->is_number_integer()) Fail(key, "must be an integer");
-    // A number above 2^63 is unsigned and would wrap around.
-    const bool huge = found->is_number_unsigned() && found->get<uint64_t>() > static_cast<uint64_t>(INT64_MAX);
-    if (huge || found->get<int64_t>() < low || found->get<int64_t>() > high) {
-      Fail(key, "must be from " + std::to_string(low) + " to " + std::to_string(high));
-    }
-    return found->get<int64_t>();
-  }
-  std::string String(const char* key) const {
-    const auto found = json.find(key);
-    if (found == json.end() || !found->is_string()) Fail(key, "must be a string");
-    return found->get<std::string>();
-  }
-  size_t Run() const {
-    const auto id = static_cast<size_t>(Integer("run", 0, static_cast<int64_t>(explorer.runs_.size()) - 1));
-    if (!explorer.runs_[id].error.empty()) throw std::invalid_argument(explorer.runs_[id].error);
-    return id;
-  }
-  std::vector<int32_t> Tokens() const {
-    const auto found = json.find("tokens");
-    if (found == json.end() || !found->is_array()) Fail("tokens", "must be a list of ids");
-    CheckLength(found->size());
-    std::vector<int32_t> tokens;
-    for (const Json& each : *found) {
-      if (!each.is_number_integer() || each.get<int64_t>() < 0 || each.get<int64_t>() > INT32_MAX) {
-        Fail("tokens", "must be a list of ids");
-      }
-      tokens.push_back(each.get<int32_t>());
-    }
-    return tokens;
-  }
-  int64_t Index() const { return Integer("index", 0, INT32_MAX); }
-  Example ExampleOf(InspectedRun& run) const {
-    const auto length = json.find("length");
-    if (length == json.end() || length->is_null()) return run.At(String("split"), static_cast<uint64_t>(Index()));
-    // No example has fewer tokens than its length.
-    return run.At(String("split"), static_cast<uint64_t>(Index()), Integer("length", 1, explorer.limits_.tokens));
-  }
-  HeadId Head() const {
-    return {Integer("layer", 0, INT32_MAX), Integer("head", 0, INT32_MAX), Integer("attention", 0, 1, 0)};
-  }
-  std::pair<int64_t, int64_t> Range(const char* key, int64_t length) const {
-    const auto found = json.find(key);
-    if (found == json.end()) return {0, length};
-    const bool pair =
-        found->is_array() && found->size() == 2 && (*found)[0].is_number_integer() && (*found)[1].is_number_integer();
-    if (!pair) Fail(key, "must be two integers, [first, last)");
-    const auto first = (*found)[0].get<int64_t>(), last = (*found)[1].get<int64_t>();
-    if (first < 0 || first >= last || last > length) {
-      Fail(key, "must be a part of 0 to " + std::to_string(length) + " that is not empty");
-    }
-    return {first, last};
-  }
-  void CheckLength(size_t tokens) const {
-    if (tokens > static_cast<size_t>(explorer.limits_.tokens)) {
-      throw std::invalid_argument("there are " + std::to_string(tokens) + " tokens; the explorer takes up to " +
-                                  std::to_string(explorer.limits_.tokens));
-    }
-  }
-  [[noreturn]] static void Fail(const std::string& key, const std::string& what) {
-    throw std::invalid_argument(key + " " + what);
-  }
-
-  const Explorer& explorer;
-  Json json;
-};
-
 struct Explorer::Endpoint {
   const char *method, *path;
-  ViewAnswer (Explorer::*answer)(const Asked& asked);
+  ViewAnswer (Explorer::*answer)(const ViewRequest& asked);
 };
 
 const std::vector<Explorer::Endpoint>& Explorer::Endpoints() {
@@ -327,8 +216,14 @@ InspectedRun& Explorer::Load(size_t id) {
   return *loaded_.front().second;
 }
 
-const Inspection& Explorer::Inspect(const Asked& asked) {
-  const size_t run = asked.Run();
+size_t Explorer::RunOf(const ViewRequest& asked) const {
+  const auto id = static_cast<size_t>(asked.Integer("run", 0, static_cast<int64_t>(runs_.size()) - 1));
+  if (!runs_[id].error.empty()) throw std::invalid_argument(runs_[id].error);
+  return id;
+}
+
+const Inspection& Explorer::Inspect(const ViewRequest& asked) {
+  const size_t run = RunOf(asked);
   const std::vector<int32_t> tokens = asked.Tokens();
   const auto found = std::find_if(inspected_.begin(), inspected_.end(),
                                   [&](const auto& each) { return each.first == run && each.second.tokens == tokens; });
@@ -341,15 +236,15 @@ const Inspection& Explorer::Inspect(const Asked& asked) {
   return inspected_.front().second;
 }
 
-ViewAnswer Explorer::RunList(const Asked& /*asked*/) {
+ViewAnswer Explorer::RunList(const ViewRequest& /*asked*/) {
   Json runs = Json::array();
   for (const Run& run : runs_) runs.push_back(Json::parse(run.listed));
   return Found({{"runs", runs}, {"limits", {{"tokens", limits_.tokens}, {"cells", limits_.cells}}}});
 }
 
-ViewAnswer Explorer::Input(const Asked& asked) {
-  InspectedRun& run = Load(asked.Run());
-  if (!asked.json.contains("text")) {
+ViewAnswer Explorer::Input(const ViewRequest& asked) {
+  InspectedRun& run = Load(RunOf(asked));
+  if (!asked.Has("text")) {
     const Example example = asked.ExampleOf(run);
     asked.CheckLength(example.tokens.size());
     return Found(Described(run, example, run.task()));
@@ -360,8 +255,8 @@ ViewAnswer Explorer::Input(const Asked& asked) {
   return Found(Described(run, typed, nullptr));  // what is typed need not be an example of the task
 }
 
-ViewAnswer Explorer::Stretch(const Asked& asked) {
-  InspectedRun& run = Load(asked.Run());
+ViewAnswer Explorer::Stretch(const ViewRequest& asked) {
+  InspectedRun& run = Load(RunOf(asked));
   const Task* task = run.task();
   if (task == nullptr || task->kind.stretch == nullptr) {
     throw std::invalid_argument("every token of its examples matters, so none can be stretched");
@@ -370,7 +265,7 @@ ViewAnswer Explorer::Stretch(const Asked& asked) {
   const int64_t factor = asked.Integer("factor", 1, 64);
   asked.CheckLength(example.tokens.size() * static_cast<size_t>(factor));
   const int64_t symbols = run.config().data.symbols > 0 ? run.config().data.symbols : task->symbols;
-  Random random(run.config().eval.seed, FirstOf(Stream::kInsertions), static_cast<uint64_t>(asked.Index()));
+  Random random(run.config().eval.seed, FirstOf(Stream::kInsertions), asked.Index());
   const std::optional<Stretched> stretched = task->kind.stretch(example, factor, symbols, random);
   if (!stretched)
     throw std::invalid_argument("the task has no example that is " + std::to_string(factor) + " times as long");
@@ -382,9 +277,9 @@ ViewAnswer Explorer::Stretch(const Asked& asked) {
   return Found(described);
 }
 
-ViewAnswer Explorer::Predictions(const Asked& asked) {
+ViewAnswer Explorer::Predictions(const ViewRequest& asked) {
   const Inspection& inspection = Inspect(asked);
-  const Vocabulary& vocabulary = Load(asked.Run()).vocabulary();
+  const Vocabulary& vocabulary = Load(RunOf(asked)).vocabulary();
   Json predictions = Json::array();
   for (const Prediction& each : inspection.predictions) {
     predictions.push_back(
@@ -393,7 +288,7 @@ ViewAnswer Explorer::Predictions(const Asked& asked) {
   return Found({{"predictions", predictions}});
 }
 
-ViewAnswer Explorer::Matrix(const Asked& asked) {
+ViewAnswer Explorer::Matrix(const ViewRequest& asked) {
   const Inspection& inspection = Inspect(asked);
   const HeadId head = asked.Head();
   const std::string what = asked.String("what");
@@ -401,8 +296,8 @@ ViewAnswer Explorer::Matrix(const Asked& asked) {
       std::find_if(std::begin(kLayers), std::end(kLayers), [&](const Layer& each) { return each.name == what; });
   if (layer == std::end(kLayers)) asked.Fail("what", "must be score, term, logit, weight or position");
   const auto length = static_cast<int64_t>(inspection.tokens.size());
-  const auto [first_query, last_query] = asked.Range("queries", length);
-  const auto [first_key, last_key] = asked.Range("keys", length);
+  const auto [first_query, last_query] = asked.Part("queries", length);
+  const auto [first_key, last_key] = asked.Part("keys", length);
   const int64_t pool = asked.Integer("pool", 1, limits_.tokens, 1);
   const int64_t rows = (last_query - first_query + pool - 1) / pool;
   const int64_t columns = (last_key - first_key + pool - 1) / pool;
@@ -438,16 +333,11 @@ ViewAnswer Explorer::Matrix(const Asked& asked) {
   return answer;
 }
 
-ViewAnswer Explorer::Row(const Asked& asked) {
+ViewAnswer Explorer::Row(const ViewRequest& asked) {
   const Inspection& inspection = Inspect(asked);
   const HeadId head = asked.Head();
   const int64_t query = asked.Integer("query", 0, static_cast<int64_t>(inspection.tokens.size()) - 1);
-  std::optional<float> log_gate;
-  if (const auto found = asked.json.find("log_gate"); found != asked.json.end() && !found->is_null()) {
-    const bool gate = found->is_number() && found->get<float>() <= 0 && std::isfinite(found->get<float>());
-    if (!gate) asked.Fail("log_gate", "must be a number of at most 0");
-    log_gate = found->get<float>();
-  }
+  const std::optional<float> log_gate = asked.LogGate();
   const RecordedAttention& attention = inspection.Attention(head);
   Json own = nullptr;
   if (attention.inputs.rule == ScoreRule::kThreshold) {
@@ -477,7 +367,7 @@ ViewAnswer Explorer::Answer(const std::string& method, const std::string& path, 
     }
     const std::lock_guard<std::mutex> lock(mutex_);
     try {
-      return (this->*endpoint.answer)(Asked(*this, std::move(json)));
+      return (this->*endpoint.answer)({std::move(json), limits_.tokens});
     } catch (const std::exception& error) {
       return Refusal(IsBadInput(error) ? 400 : 500, ErrorMessage(error));
     }

@@ -17,6 +17,8 @@
 
 namespace tra {
 
+class ViewRequest;
+
 // Bounds what one request may cost.
 struct ViewLimits {
   int64_t tokens = 4096;
@@ -54,20 +56,20 @@ class Explorer {
     std::string listed = "";  // its entry of /api/runs
     std::string error = "";   // why it cannot be shown; empty if it can
   };
-  struct Asked;  // a request
   struct Endpoint;
   static const std::vector<Endpoint>& Endpoints();
 
   void List(Run& run, size_t id);
   InspectedRun& Load(size_t id);
-  const Inspection& Inspect(const Asked& asked);
+  size_t RunOf(const ViewRequest& asked) const;
+  const Inspection& Inspect(const ViewRequest& asked);
 
-  ViewAnswer RunList(const Asked& asked);
-  ViewAnswer Input(const Asked& asked);
-  ViewAnswer Stretch(const Asked& asked);
-  ViewAnswer Predictions(const Asked& asked);
-  ViewAnswer Matrix(const Asked& asked);
-  ViewAnswer Row(const Asked& asked);
+  ViewAnswer RunList(const ViewRequest& asked);
+  ViewAnswer Input(const ViewRequest& asked);
+  ViewAnswer Stretch(const ViewRequest& asked);
+  ViewAnswer Predictions(const ViewRequest& asked);
+  ViewAnswer Matrix(const ViewRequest& asked);
+  ViewAnswer Row(const ViewRequest& asked);
 
   at::Device device_;
   ViewLimits limits_;

@@ -43,40 +43,44 @@ struct ViewServer::Implementation {
     return !request.has_header("Origin") || request.get_header_value("Origin") == "http://" + host;
   }
 
-  // Refuses a request before its body is read, if it is not one that our page would send.
-  httplib::Server::HandlerResponse Check(const httplib::Request& request, httplib::Response& response) const {
+  using Next = httplib::Server::HandlerResponse;
+
+  // Refuses a request before its body is read if the body's size would not be bounded: by what it is unpacked to, or by
+  // coming in chunks or parts. The connection then closes with the body unread, and may lose the answer.
+  static Next CheckHead(const httplib::Request& request, httplib::Response& response) {
+    const std::string type = request.get_header_value("Content-Type");
+    const bool bounded = !request.has_header("Transfer-Encoding") && !request.has_header("Content-Encoding") &&
+                         type.rfind("multipart", 0) != 0;
+    if (bounded) return Next::Unhandled;
+    Refuse(response, 415, "requests have a Content-Length, and are neither compressed nor in parts");
+    return Next::Handled;
+  }
+
+  void Handle(const httplib::Request& request, httplib::Response& response) const {
     response.set_header("X-Content-Type-Options", "nosniff");
     response.set_header("Cache-Control", "no-store");
     response.set_header("Cross-Origin-Resource-Policy", "same-origin");
     response.set_header("Referrer-Policy", "no-referrer");
-    const auto refuse = [&](int status, const std::string& why) {
-      Send(response, {status, "application/json", R"({"error":")" + why + R"("})"});
-      return httplib::Server::HandlerResponse::Handled;
-    };
     if (!FromOurPage(request)) {
-      return refuse(403, "only the explorer's own page may ask, at http://127.0.0.1:" + std::to_string(port) +
-                             "/; a tunnel must have this port at both ends");
+      Refuse(response, 403,
+             "only the explorer's own page may ask, at http://127.0.0.1:" + std::to_string(port) +
+                 "/; a tunnel must have this port at both ends");
+      return;
     }
-    if (request.method != "GET" && request.method != "HEAD" && request.method != "POST") {
-      return refuse(405, "requests are GET or POST");
-    }
-    // What a body grows to when it is unpacked is not bounded by its length, nor is one that comes in chunks.
-    if (request.has_header("Transfer-Encoding") || request.has_header("Content-Encoding")) {
-      return refuse(415, "requests have a Content-Length and are not compressed");
-    }
-    if (request.method == "POST" && request.get_header_value("Content-Type").rfind("application/json", 0) != 0) {
-      return refuse(415, "requests are application/json");
-    }
-    return httplib::Server::HandlerResponse::Unhandled;
-  }
-
-  void Handle(const httplib::Request& request, httplib::Response& response) const {
     if (request.method == "GET" && request.path == "/") {
       response.set_header("Content-Security-Policy", kPolicy);
       response.set_content(kViewPage, kViewPageSize, "text/html; charset=utf-8");
       return;
     }
+    if (request.method == "POST" && request.get_header_value("Content-Type").rfind("application/json", 0) != 0) {
+      Refuse(response, 415, "requests are application/json");
+      return;
+    }
     Send(response, explorer.Answer(request.method, request.path, request.body));
+  }
+
+  static void Refuse(httplib::Response& response, int status, const std::string& why) {
+    Send(response, {status, "application/json", R"({"error":")" + why + R"("})"});
   }
 
   static void Send(httplib::Response& response, const ViewAnswer& answer) {
@@ -100,9 +104,7 @@ ViewServer::ViewServer(Explorer& explorer, int port) : implementation_(new Imple
   // One request a connection: what is left of a request that was refused can then not pass for another one.
   server.set_keep_alive_max_count(1);
   server.new_task_queue = [] { return new httplib::ThreadPool(kConnections); };
-  server.set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
-    return implementation_->Check(request, response);
-  });
+  server.set_pre_routing_handler(Implementation::CheckHead);
   const auto handle = [this](const httplib::Request& request, httplib::Response& response) {
     implementation_->Handle(request, response);
   };
