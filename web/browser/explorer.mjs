@@ -111,6 +111,7 @@ step('a head is chosen, and its row has the digits of the program', async () => 
       .check();
     const row = await post('api/row', { run: id, tokens, layer: 0, head, query });
     const key = row.weight.indexOf(Math.max(...row.weight));
+    await pane('A').locator(`.equation[data-head="0.${head}"]`).waitFor();
     if (row.weight[key] > 0) await expectCell('A', row, query, key);
   }
   const row = await post('api/row', { run: id, tokens, layer: 0, head: 0, query });
@@ -216,10 +217,10 @@ step('a token is dropped, counts follow, and undo brings it back', async () => {
 });
 
 step('an example is stretched, and keys are compared with where they were', async () => {
-  await page.getByText('4×', { exact: true }).click();
+  await page.getByRole('radio', { name: '4×', exact: true }).check();
   await page.getByText('192 × 192').first().waitFor();
   await page.getByText('Since the stretch').waitFor();
-  await page.getByText('1×', { exact: true }).click();
+  await page.getByRole('radio', { name: '1×', exact: true }).check();
   await page.getByText('48 × 48').first().waitFor();
 });
 
@@ -235,6 +236,7 @@ step('two runs stand side by side on one input, and say what they answer', async
   ]) {
     const id = listed.find((run) => run.name === name).id;
     const row = await post('api/row', { run: id, tokens, layer: 0, head, query });
+    await pane(letter).locator(`.equation[data-head="0.${head}"][data-query="${query}"]`).waitFor();
     await pane(letter)
       .locator('tbody tr', { has: page.locator('th:text-is("7")') })
       .first()
@@ -252,7 +254,7 @@ step('two runs stand side by side on one input, and say what they answer', async
 });
 
 step('a link restores the state', async () => {
-  await page.getByText('Score S', { exact: true }).click();
+  await page.getByRole('radio', { name: 'Score S', exact: true }).check();
   await page.waitForFunction(() => location.hash.includes('show=score'));
   const link = page.url();
   const equation = await pane('B').locator('.equation').textContent();
@@ -265,7 +267,7 @@ step('a link restores the state', async () => {
 });
 
 step('an input is typed, and what is wrong with one is said in words', async () => {
-  await page.getByText('Type', { exact: true }).click();
+  await page.getByRole('radio', { name: 'Type', exact: true }).check();
   await page.getByLabel('Input, as symbols').fill('w 1 i 0 r');
   await page.getByRole('button', { name: 'Show' }).click();
   await pane('A').locator('.equation[data-query="4"]').waitFor();

@@ -60,6 +60,9 @@ export async function openBrowser() {
     headless: true,
     args: ['--no-sandbox', '--no-first-run', ...quiet],
   });
+  // With TRA_PAGE=dist/index.html this page is shown instead of the one in the program, to try it without building.
+  const { TRA_PAGE } = process.env;
+  if (TRA_PAGE) await browser.route(/^http:\/\/127\.0\.0\.1:\d+\/$/, (route) => route.fulfill({ path: TRA_PAGE }));
   const close = async () => {
     await browser.close();
     await rm(home, { recursive: true, force: true });

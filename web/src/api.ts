@@ -123,7 +123,7 @@ export async function runs(): Promise<{ runs: Run[]; limits: Limits }> {
 export interface Example {
   split: string;
   index: number;
-  length: number | null;
+  length: number | null; // null: as the run is scored
   factor: number; // how many times as long irrelevant tokens make it
 }
 

@@ -7,7 +7,7 @@ import { kWhatNames } from './legend.tsx';
 import type { Cell } from './matrix.tsx';
 import { PaneView, ScoreLine } from './pane.tsx';
 import { SourceBar } from './source.tsx';
-import { kEmpty, type Pane, readLink, type Source, type View, writeLink } from './state.ts';
+import { firstSource, kEmpty, type Pane, readLink, type Source, type View, writeLink } from './state.ts';
 import { applyEdits, type Edit, evidenceOf, firstQuery, type Token, tokensOf } from './tokens.ts';
 import { TokenEditor, TokenStrip } from './tokenstrip.tsx';
 import { clamp, reveal, type Viewport, whole } from './viewport.ts';
@@ -157,13 +157,7 @@ interface ShownProps {
 function Shown({ runs, shown, unknown, view, theme, onView }: ShownProps) {
   const main = (shown[0] as { run: api.Run }).run;
   const other = shown[1]?.run ?? null;
-  const source: Source = view.source ?? {
-    kind: 'example',
-    split: main.splits[0] ?? '',
-    index: 0,
-    length: null,
-    factor: 1,
-  };
+  const source: Source = view.source ?? firstSource(main.splits);
 
   const ask = `${main.id}:${JSON.stringify(source)}`;
   const input = useAnswer<api.Input>(ask, (signal) => {
@@ -469,7 +463,11 @@ function RunPicker(props: {
       <span>
         Run <span class="letter">{props.letter}</span>
       </span>
-      <select value={props.value} onChange={(event) => props.onRun(event.currentTarget.value)}>
+      <select
+        aria-label={`Run ${props.letter}`}
+        value={props.value}
+        onChange={(event) => props.onRun(event.currentTarget.value)}
+      >
         {props.none !== undefined && <option value="">{props.none}</option>}
         {props.runs.map((run) => (
           <option key={run.id} value={run.name} disabled={run.error !== null} title={run.error ?? ''}>

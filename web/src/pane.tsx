@@ -36,6 +36,7 @@ interface Props {
 }
 
 interface RowHere {
+  head: api.HeadId;
   row: api.Row;
   query: number;
   tokens: Token[];
@@ -53,7 +54,7 @@ export function PaneView(props: Props) {
   const gate = shownQuery === query ? pane.logGate : null;
   const place = `${run.id}:${head.layer}.${head.head}.${head.attention}:${ids.join()}`;
   const answer = useAnswer<RowHere>(`${place}:${shownQuery}:${gate}`, async (signal) => {
-    return { row: await api.row(run, ids, head, shownQuery, gate, signal), query: shownQuery, tokens };
+    return { head, row: await api.row(run, ids, head, shownQuery, gate, signal), query: shownQuery, tokens };
   });
   const here = answer.value?.tokens === tokens ? answer.value : null;
 
@@ -146,7 +147,7 @@ export function PaneView(props: Props) {
         <Legend run={run} what={what} range={range} theme={theme} />
       </div>
       {/* Each part has a place of its own, so that those of two runs stand side by side. */}
-      <div class="pane-row">
+      <div class={here && here.head !== head ? 'pane-row stale' : 'pane-row'}>
         <div class="place-verdict">
           <Verdict query={shownQuery} tokens={tokens} answers={props.answers} />
           {answer.error && (
@@ -245,7 +246,7 @@ function Equation({ run, here, cell }: { run: api.Run; here: RowHere; cell: Cell
     </span>
   );
   return (
-    <div class="equation" data-key={at} data-query={here.query}>
+    <div class="equation" data-head={`${here.head.layer}.${here.head.head}`} data-query={here.query} data-key={at}>
       <span class="part key">
         <small>key</small>
         <span>

@@ -1,7 +1,7 @@
 // Chooses the input: an example by split and number, as long as it is or stretched, or one that is typed.
 import { useEffect, useState } from 'preact/hooks';
 import type { Run } from './api.ts';
-import { kFactors, type Source } from './state.ts';
+import { firstSource, kFactors, type Source } from './state.ts';
 
 interface Props {
   run: Run;
@@ -17,10 +17,7 @@ export function SourceBar({ run, source, typed, onSource }: Props) {
     setTyping(source.kind === 'typed');
     if (source.kind === 'typed') setText(source.text);
   }, [source]);
-  const example =
-    source.kind === 'example'
-      ? source
-      : { kind: 'example' as const, split: run.splits[0] ?? '', index: 0, length: null, factor: 1 };
+  const example = source.kind === 'example' ? source : firstSource(run.splits);
   const sample = (change: Partial<typeof example>) => onSource({ ...example, ...change });
   return (
     <div class="source">

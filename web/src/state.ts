@@ -1,10 +1,11 @@
 // What the page shows, as a link says it.
-import { type HeadId, kWhat, type What } from './api.ts';
+import { type Example, type HeadId, kWhat, type What } from './api.ts';
 import { type Edit, readEdits, writeEdits } from './tokens.ts';
 
-export type Source =
-  | { kind: 'example'; split: string; index: number; length: number | null; factor: number } // length null: as scored
-  | { kind: 'typed'; text: string };
+export interface ExampleSource extends Example {
+  kind: 'example';
+}
+export type Source = ExampleSource | { kind: 'typed'; text: string };
 
 export interface Pane {
   run: string; // its name
@@ -19,6 +20,12 @@ export interface View {
   what: What;
   query: number | null; // null: the last that answers
   key: number | null; // null: the one with the largest weight
+}
+
+// The input that is shown first: an example that the run was scored on, as long as there.
+export function firstSource(splits: string[]): ExampleSource {
+  const split = splits.find((each) => each !== 'train') ?? splits[0] ?? '';
+  return { kind: 'example', split, index: 0, length: null, factor: 1 };
 }
 
 export const kFactors = [1, 4, 16];
