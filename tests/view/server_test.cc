@@ -91,7 +91,7 @@ TEST_F(Serving, OtherPagesAndPathsAreRefused) {
   EXPECT_EQ(Status(Get("/api/runs", Here(), "Origin: http://" + Here() + "\r\n")), "HTTP/1.1 200");
   EXPECT_EQ(Status(Post(R"({"run":0,"tokens":[1,4]})", "Content-Type: text/plain\r\n")), "HTTP/1.1 415");
   EXPECT_EQ(Status(Send("PUT /api/runs HTTP/1.1\r\nHost: " + Here() + "\r\nContent-Length: 0\r\n\r\n")),
-            "HTTP/1.1 405");
+            "HTTP/1.1 404");
   for (const char* path : {"/../../../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/config.toml", "//etc/passwd"}) {
     EXPECT_NE(Status(Get(path, Here())), "HTTP/1.1 200") << path;
   }

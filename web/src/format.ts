@@ -14,6 +14,7 @@ export function short(value: number | null): string {
   const size = Math.abs(value);
   if (size >= 1e5 || size < 5e-5) return proper(value.toExponential(1));
   if (Number.isInteger(value)) return proper(String(value));
+  if (size < 1 && size >= 0.99995) return value > 0 ? '0.9999+' : '−0.9999+';
   return proper(value.toFixed(size >= 1000 ? 1 : size >= 100 ? 2 : 4));
 }
 

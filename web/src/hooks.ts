@@ -59,6 +59,29 @@ export function contextOf(canvas: HTMLCanvasElement, width: number, height: numb
   return context;
 }
 
+const colours = new Map<string, string>();
+
+// Returns a colour of the style sheet. Asking the browser makes it compute styles anew, so it is asked once a theme.
 export function cssColour(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const key = `${document.documentElement.dataset['theme']}${name}`;
+  let colour = colours.get(key);
+  if (colour === undefined) {
+    colour = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+    colours.set(key, colour);
+  }
+  return colour;
+}
+
+// Returns a value once it has rested for a moment: what is slow to show need not follow every move of the mouse.
+export function useSettled<T>(value: T, milliseconds: number): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    if (milliseconds === 0) {
+      setSettled(value);
+      return;
+    }
+    const timer = setTimeout(() => setSettled(value), milliseconds);
+    return () => clearTimeout(timer);
+  }, [value, milliseconds]);
+  return milliseconds === 0 ? value : settled;
 }

@@ -309,7 +309,8 @@ function drawLabels(context: CanvasRenderingContext2D, tokens: Token[], viewport
     }
     const along = (active - first + 0.5) * scale;
     if (!named && along >= 0 && along <= size) {
-      write(String(active), Math.min(Math.max(along, 8), size - 8), true, downwards);
+      const margin = downwards ? 6 : 15;
+      write(String(active), Math.min(Math.max(along, margin), size - margin), true, downwards);
     }
   };
   draw(viewport.query, cell.query, true);

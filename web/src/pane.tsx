@@ -4,7 +4,7 @@ import * as api from './api.ts';
 import type { Range, Theme } from './colour.ts';
 import { count, exact, percent, short, visible } from './format.ts';
 import { HeadPicker } from './heads.tsx';
-import { type Answered, useAnswer } from './hooks.ts';
+import { type Answered, useAnswer, useSettled } from './hooks.ts';
 import { Legend } from './legend.tsx';
 import { type Cell, Matrix } from './matrix.tsx';
 import { aboutToFlip, factsOf, shiftOf, stateName, strongest } from './row.ts';
@@ -81,6 +81,9 @@ export function PaneView(props: Props) {
   useEffect(() => props.onSaid(said), [said]);
   const evidence = useMemo(() => evidenceOf(tokens, shownQuery), [tokens, shownQuery]);
 
+  const now = useMemo(() => ({ here, key, shift }), [here, key, shift]);
+  const settled = useSettled(now, hover ? 80 : 0);
+
   const picker = useMemo(
     () => (
       <HeadPicker
@@ -96,19 +99,19 @@ export function PaneView(props: Props) {
   );
   const table = useMemo(
     () =>
-      here && (
+      settled.here && (
         <RowTable
           id={letter}
           run={run}
-          row={here.row}
-          query={here.query}
-          tokens={tokens}
-          chosen={key}
-          shift={shift}
-          onKey={(chosen) => props.onChoose({ query: here.query, key: chosen })}
+          row={settled.here.row}
+          query={settled.here.query}
+          tokens={settled.here.tokens}
+          chosen={settled.key}
+          shift={settled.shift}
+          onKey={(chosen) => settled.here && props.onChoose({ query: settled.here.query, key: chosen })}
         />
       ),
-    [run, here, key, shift],
+    [run, settled],
   );
   const ruler = useMemo(
     () => here && <Ruler run={run} row={here.row} tokens={tokens} chosen={key} evidence={evidence} theme={theme} />,

@@ -56,14 +56,17 @@ export function RowTable({ id, run, row, query, tokens, chosen, shift, onKey }: 
     keys = row.state.map((_, i) => query - i);
     if (active === 'kept') keys = keys.filter((key) => row.state[key] === kKept || row.state[key] === kSkipped);
   }
-  const shown = keys.slice(0, Math.max(limit, keys.indexOf(chosen) + 1));
+  // The first keys, and around the chosen one if that is further on.
+  const at = keys.indexOf(chosen);
+  const around = at < limit ? [] : keys.slice(Math.max(at - 6, limit), at + 7);
+  const shown = [...keys.slice(0, limit), ...around];
 
   useEffect(() => {
-    const at = scroller.current?.querySelector<HTMLElement>('tr[aria-current=true]');
     const box = scroller.current;
-    if (!at || !box) return;
-    const top = at.offsetTop - 34;
-    if (top < box.scrollTop || at.offsetTop + at.offsetHeight > box.scrollTop + box.clientHeight) {
+    const line = box?.querySelector<HTMLElement>('tr[aria-current=true]');
+    if (!line || !box) return;
+    const top = line.offsetTop - 34;
+    if (top < box.scrollTop || line.offsetTop + line.offsetHeight > box.scrollTop + box.clientHeight) {
       box.scrollTop = top - box.clientHeight / 3;
     }
   }, [chosen, query, active]);
@@ -94,7 +97,11 @@ export function RowTable({ id, run, row, query, tokens, chosen, shift, onKey }: 
               </th>
               <th scope="col">S</th>
               <th scope="col">{words.position}</th>
-              {words.term && <th scope="col">{words.term}</th>}
+              {words.term && (
+                <th scope="col" class="term">
+                  {words.term}
+                </th>
+              )}
               {words.term && <th scope="col">Logit</th>}
               <th scope="col" class="weight">
                 Weight
@@ -112,7 +119,7 @@ export function RowTable({ id, run, row, query, tokens, chosen, shift, onKey }: 
               return (
                 <tr
                   key={key}
-                  class={kind}
+                  class={key === around[0] && at - 6 > limit ? `${kind} apart` : kind}
                   aria-current={key === chosen ? 'true' : undefined}
                   title={stateName(state, weight)}
                   onClick={() => onKey(key)}
@@ -123,25 +130,25 @@ export function RowTable({ id, run, row, query, tokens, chosen, shift, onKey }: 
                     <code>{visible(tokens[key]?.text ?? '')}</code>
                   </td>
                   <td title={exact(row.score[key] ?? 0)}>{short(row.score[key] ?? 0)}</td>
-                  {dropped ? (
-                    <td colSpan={words.term ? 3 : 1} class="why">
-                      dropped
+                  <td class={dropped ? 'why' : ''}>
+                    {!dropped && before !== undefined && before !== position && (
+                      <span class="moved">
+                        {short(before)}
+                        <span class="hidden"> before the edit, now </span>
+                        <span aria-hidden="true"> → </span>
+                      </span>
+                    )}
+                    {dropped ? 'dropped' : short(position)}
+                  </td>
+                  {words.term && (
+                    <td class="term" title={dropped ? '' : exact(row.term[key] ?? 0)}>
+                      {dropped ? '' : short(row.term[key] ?? 0)}
                     </td>
-                  ) : (
-                    <>
-                      <td>
-                        {before !== undefined && before !== position && (
-                          <span class="moved">
-                            {short(before)}
-                            <span class="hidden"> before the edit, now </span>
-                            <span aria-hidden="true"> → </span>
-                          </span>
-                        )}
-                        {short(position)}
-                      </td>
-                      {words.term && <td title={exact(row.term[key] ?? 0)}>{short(row.term[key] ?? 0)}</td>}
-                      {words.term && <td title={exact(row.logit[key] ?? null)}>{short(row.logit[key] ?? null)}</td>}
-                    </>
+                  )}
+                  {words.term && (
+                    <td title={dropped ? '' : exact(row.logit[key] ?? null)}>
+                      {dropped ? '' : short(row.logit[key] ?? null)}
+                    </td>
                   )}
                   <td class="weight" title={exact(weight)}>
                     <b style={{ width: `${weight * 100}%` }} aria-hidden="true" />

@@ -12,6 +12,7 @@ const kBottom = 124;
 const kBars = 40;
 const kHeight = kBottom + kBars + 40;
 const kSide = 12;
+const kMostLines = 200;
 
 interface Props {
   run: Run;
@@ -111,6 +112,8 @@ function draw(
   // The others: a line from where they are to where they count as being, and below it their weight.
   const order = row.state.map((_, key) => key).filter((key) => row.state[key] === kKept || row.state[key] === kSkipped);
   order.sort((a, b) => (row.weight[a] ?? 0) - (row.weight[b] ?? 0));
+  // Of very many, only the heaviest have lines: the others would be a cloud, and slow to draw.
+  const lined = new Set(order.slice(-kMostLines));
   for (const key of order) {
     const weight = row.weight[key] ?? 0;
     const share = shareOf('weight', weight, { low: 0, high: 1 });
@@ -123,12 +126,14 @@ function draw(
           : mix(palette.kept, 0.25 + 0.75 * share);
     const [x, y] = [xAbove(key), xBelow(key)];
     context.strokeStyle = css(colour);
-    context.globalAlpha = nothing ? 0.4 : 0.35 + 0.65 * share;
+    context.globalAlpha = nothing ? Math.min(0.4, 40 / order.length) : 0.35 + 0.65 * share;
     context.lineWidth = nothing ? 0.75 : 0.75 + 1.75 * share;
-    context.beginPath();
-    context.moveTo(x, kTop + 6);
-    context.bezierCurveTo(x, kTop + 40, y, kBottom - 40, y, kBottom - 4);
-    context.stroke();
+    if (lined.has(key)) {
+      context.beginPath();
+      context.moveTo(x, kTop + 6);
+      context.bezierCurveTo(x, kTop + 40, y, kBottom - 40, y, kBottom - 4);
+      context.stroke();
+    }
     context.globalAlpha = 1;
     mark(x, css(colour), 6);
     context.fillStyle = css(colour);

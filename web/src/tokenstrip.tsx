@@ -115,7 +115,7 @@ export function TokenStrip(props: Props) {
                 onClick={() => props.onSelect(i)}
                 onDblClick={() => props.onQuery(i)}
               >
-                <span class="at">{i % 5 === 0 || i === query ? i : ''}</span>
+                <span class="at">{i === query || (i % 5 === 0 && Math.abs(i - query) > 1) ? i : ''}</span>
                 <span class={kinds.join(' ')}>{visible(token.text)}</span>
                 {said.map((each, pane) =>
                   each ? (

@@ -44,6 +44,7 @@ test('numbers are short in tables and exact elsewhere', () => {
   expect(exact(-0.30000001)).toBe('−0.30000001');
   expect(exact(null)).toBe('−∞');
   expect([0, 3, 0.5, -1.25, 1e-7, 123.456].map(short)).toEqual(['0', '3', '0.5000', '−1.2500', '1.0e−7', '123.46']);
+  expect(short(0.99998754)).toBe('0.9999+');
   expect([0, 1, 0.9999, 0.00001, 0.501].map(percent)).toEqual(['0%', '100%', '>99.9%', '<0.1%', '50.1%']);
   expect(visible(' a\n')).toBe('␣a⏎');
   expect(visible('')).toBe('∅');
