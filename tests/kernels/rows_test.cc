@@ -123,6 +123,22 @@ TEST_P(Rows, APartIsThatPartOfTheWhole) {
   }
 }
 
+// A walk goes on for a whole tile if one of its queries decays less than the others, even if a part lacks that query.
+TEST_P(Rows, APartStopsWhereTheWholeDoes) {
+  AttentionOptions options = OptionsOf(InfoOf(ScoreRule::kThreshold), true);
+  options.stop_eps = kDefaultStopEps;
+  Problem problem({1, 1, 700, 700, 16, 16}, options);
+  problem.SetLogGate(std::log(0.5));
+  for (size_t query = 1; query < 700; query += 2) problem.input[query] = 0;
+  const RowsResult whole = problem.Rows(problem.Whole());
+  for (const size_t query : {528, 672, 698}) {
+    const RowsResult row = problem.Rows({query, 1, 0, 700});
+    EXPECT_EQ(row.stopped_at[0], whole.stopped_at[query]) << query;
+    EXPECT_EQ(row.state, std::vector<uint8_t>(whole.state.begin() + static_cast<ptrdiff_t>(query) * 700,
+                                              whole.state.begin() + static_cast<ptrdiff_t>(query + 1) * 700));
+  }
+}
+
 TEST_P(Rows, TheStopIsWhereTheFusedKernelStopsAndItsBoundHolds) {
   for (const bool qk_norm : {true, false}) {
     AttentionOptions options = OptionsOf(InfoOf(ScoreRule::kThreshold), qk_norm);

@@ -46,7 +46,7 @@ void ForExamples(const std::string& task, const TaskOptions& options,
 }
 
 // Says where the answer at `at` can be read, and what marks it, going by the words alone.
-using Oracle = std::function<Pair(const Words& words, size_t at)>;
+using Oracle = std::function<Link(const Words& words, size_t at)>;
 
 size_t LastOf(const Words& words, size_t before, const std::set<std::string>& any) {
   size_t at = before;
@@ -56,7 +56,7 @@ size_t LastOf(const Words& words, size_t before, const std::set<std::string>& an
 }
 
 const std::map<std::string, Oracle>& Oracles() {
-  static const Oracle kCopy = [](const Words& words, size_t at) -> Pair {
+  static const Oracle kCopy = [](const Words& words, size_t at) -> Link {
     // As far behind BOS as the answer is behind SEP.
     const size_t begin = LastOf(words, at, {"BOS"}), separator = LastOf(words, at, {"SEP"});
     const size_t key = begin + (at - separator);
@@ -64,19 +64,19 @@ const std::map<std::string, Oracle>& Oracles() {
   };
   static const std::map<std::string, Oracle> kOracles = {
       {"flipflop",
-       [](const Words& words, size_t at) -> Pair {
+       [](const Words& words, size_t at) -> Link {
          const size_t w = LastOf(words, at, {"w"});
          return {w + 1, w};
        }},
       {"copy", kCopy},
       {"induct", kCopy},
       {"induct-query",
-       [](const Words& words, size_t at) -> Pair {
+       [](const Words& words, size_t at) -> Link {
          const size_t asked = LastOf(words, at - 1, {words[at - 1]});
          return {asked + 1, asked};
        }},
       {"flipflop++",
-       [](const Words& words, size_t at) -> Pair {
+       [](const Words& words, size_t at) -> Link {
          const size_t instruction = LastOf(words, at, {"before-first", "after-first", "before-last", "after-last"});
          const bool first = words[instruction].find("first") != std::string::npos;
          const auto begin = words.begin() + static_cast<ptrdiff_t>(instruction),
@@ -99,10 +99,10 @@ void CheckEvidence(const GeneratedExamples& examples, const Example& example) {
   for (size_t at = 0; at < words.size(); ++at) {
     if (example.supervised[at] == 0) continue;
     ASSERT_LT(next, evidence.size());
-    const Pair expected = oracle(words, at);
+    const Link expected = oracle(words, at);
     EXPECT_EQ(evidence[next].query, at - 1);
     EXPECT_EQ(evidence[next].keys, std::vector<size_t>{expected.query});
-    EXPECT_EQ(evidence[next].links, std::vector<Pair>{expected});
+    EXPECT_EQ(evidence[next].links, std::vector<Link>{expected});
     EXPECT_LE(evidence[next].keys[0], evidence[next].query);
     ++next;
   }

@@ -14,6 +14,7 @@ void AddTrain(CLI::App& app);
 void AddSweep(CLI::App& app);
 void AddEval(CLI::App& app);
 void AddTable(CLI::App& app);
+void AddAnalyze(CLI::App& app);
 void AddView(CLI::App& app);
 void AddGenerate(CLI::App& app);
 void AddLogits(CLI::App& app);
@@ -24,8 +25,8 @@ void AddBench(CLI::App& app);
 
 // In the order in which help lists them.
 constexpr AddCommand kCommands[] = {
-    &AddDemo,     &AddTrain,  &AddSweep, &AddEval, &AddTable,    &AddView,
-    &AddGenerate, &AddLogits, &AddList,  &AddData, &AddTokenize,
+    &AddDemo,  &AddTrain,    &AddSweep,  &AddEval, &AddTable, &AddAnalyze,
+    &AddView,  &AddGenerate, &AddLogits, &AddList, &AddData,  &AddTokenize,
 #ifdef TRA_BENCH
     &AddBench,
 #endif

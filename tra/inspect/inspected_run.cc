@@ -86,8 +86,9 @@ AttentionMatrix Inspection::Matrix(const HeadId& head, const MatrixPart& part, s
   return matrix;
 }
 
-InspectedRun::InspectedRun(const std::string& path, at::Device device, Warning warning) : warning_(std::move(warning)) {
-  LoadedRun run = LoadRun(path, device, warning_);
+InspectedRun::InspectedRun(const std::string& path, at::Device device, Warning warning, std::optional<int64_t> step)
+    : path_(path), warning_(std::move(warning)) {
+  LoadedRun run = LoadRun(path, device, warning_, step);
   loaded_ = {std::move(run.model), std::move(run.config)};
   loaded_.model->eval();
   step_ = run.step;
@@ -105,6 +106,23 @@ std::vector<std::string> InspectedRun::Splits() const {
   return names;
 }
 
+const TokenFile& InspectedRun::Text(const std::string& split) {
+  const std::vector<std::string> splits = Splits();
+  if (std::find(splits.begin(), splits.end(), split) == splits.end()) {
+    std::string names;
+    for (const std::string& each : splits) names += (names.empty() ? "" : ", ") + each;
+    throw std::invalid_argument("the run reads no split '" + split + "' of its text; it reads " + names);
+  }
+  return data_->Text(split);
+}
+
+std::optional<uint64_t> InspectedRun::Size(const std::string& split) {
+  if (data_ == nullptr) data_ = std::make_unique<RunData>(config(), warning_);
+  if (task() == nullptr) return static_cast<uint64_t>(Text(split).Size() / data_->TrainLength());
+  data_->Eval(split);
+  return std::nullopt;
+}
+
 Example InspectedRun::At(const std::string& split, uint64_t index, std::optional<int64_t> asked_length) {
   if (data_ == nullptr) data_ = std::make_unique<RunData>(config(), warning_);
   if (task() != nullptr) {
@@ -112,13 +130,7 @@ Example InspectedRun::At(const std::string& split, uint64_t index, std::optional
     if (asked_length) lengths = Range{*asked_length, *asked_length};
     return data_->Eval(split, lengths).At(index);
   }
-  const std::vector<std::string> splits = Splits();
-  if (std::find(splits.begin(), splits.end(), split) == splits.end()) {
-    std::string names;
-    for (const std::string& each : splits) names += (names.empty() ? "" : ", ") + each;
-    throw std::invalid_argument("the run reads no split '" + split + "' of its text; it reads " + names);
-  }
-  const TokenFile& text = data_->Text(split);
+  const TokenFile& text = Text(split);
   const int64_t length = asked_length.value_or(data_->TrainLength());
   if (length < 1) throw std::invalid_argument("a window of text has at least one token");
   const int64_t windows = text.Size() / length;

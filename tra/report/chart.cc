@@ -155,7 +155,7 @@ class Drawing {
       }
       pen = std::isfinite(y);
     }
-    if (!path.empty()) out += "<path d=\"" + path + "\" " + StrokeStyle(stroke) + "/>\n";
+    if (!path.empty() && series.joined) out += "<path d=\"" + path + "\" " + StrokeStyle(stroke) + "/>\n";
   }
 
   const Chart& chart_;

@@ -9,9 +9,11 @@
 namespace tra {
 
 struct Series {
-  std::string name;                                  // the same name has the same colour in all panels
-  std::vector<std::pair<double, double>> points;     // (x, y) by increasing x; a y that is not finite breaks the line
+  std::string name;  // the same name has the same colour in all panels
+  std::vector<std::pair<double, double>>
+      points;  // (x, y) by increasing x if joined; a y that is not finite breaks the line
   std::vector<std::pair<double, double>> band = {};  // (low, high) at each point, shaded; empty: none
+  bool joined = true;                                // by a line; else the points are those of a scatter plot
 };
 
 struct Panel {

@@ -7,14 +7,6 @@
 #include "tra/report/success.h"
 
 namespace tra {
-namespace {
-
-constexpr std::string_view kPlusMinus = "±";
-
-struct Markup {
-  std::string (*escape)(const std::string& text);
-  const char *plus_minus, *bold, *bold_end;
-};
 
 std::string EscapeMarkdown(const std::string& text) {
   std::string escaped;
@@ -28,6 +20,15 @@ std::string EscapeMarkdown(const std::string& text) {
   }
   return escaped;
 }
+
+namespace {
+
+constexpr std::string_view kPlusMinus = "±";
+
+struct Markup {
+  std::string (*escape)(const std::string& text);
+  const char *plus_minus, *bold, *bold_end;
+};
 
 std::string EscapeLatex(const std::string& text) {
   std::string escaped;

@@ -7,11 +7,11 @@
 
 namespace tra {
 
-// Names a query and a key that it may look at, by their positions.
-struct Pair {
+// Names a query and a key that it looks at, by their positions.
+struct Link {
   size_t query = 0, key = 0;
 
-  bool operator==(const Pair& other) const { return query == other.query && key == other.key; }
+  bool operator==(const Link& other) const { return query == other.query && key == other.key; }
 };
 
 // Says which earlier tokens determine an answer. In every task the answer stands next to a mark that says that it is
@@ -20,7 +20,7 @@ struct Pair {
 struct Evidence {
   size_t query = 0;          // the position whose prediction is the answer: that of the token before it
   std::vector<size_t> keys;  // the positions that the query has to look at
-  std::vector<Pair> links;   // what must have been looked at before, so that the keys hold answer and mark
+  std::vector<Link> links;   // what must have been looked at before, so that the keys hold answer and mark
 };
 
 }  // namespace tra

@@ -1,6 +1,7 @@
 // Defines the functions that callers use: they check the problem and run the kernels.
 #include "tra/kernels/attention.h"
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -9,6 +10,7 @@
 #include "tra/kernels/attention/key_length_bound.h"
 #include "tra/kernels/attention/passes.h"
 #include "tra/kernels/attention/rules.h"
+#include "tra/kernels/memory.h"
 
 namespace tra {
 namespace {
@@ -117,11 +119,13 @@ void AttentionRows(const AttentionRowsArgs<float>& args, const AttentionOptions&
 
   RowsPlan plan;
   plan.first_query = args.first_query / kTilesStartAt * kTilesStartAt;
-  const size_t last = args.first_query + args.queries;
+  // Up to the end of a tile: a walk stops where all queries of its tile allow it. Nothing after that matters.
+  const size_t last =
+      std::min(DivideUp(args.first_query + args.queries, kTilesStartAt) * kTilesStartAt, args.shape.queries);
   ForwardArgs<float>& forward = plan.forward;
   forward.shape = whole;
   forward.shape.queries = last - plan.first_query;
-  forward.shape.keys = args.shape.keys - args.shape.queries + last;  // nothing after the last query matters
+  forward.shape.keys = args.shape.keys - args.shape.queries + last;
   const auto from_first = [&](Rows<const float> rows) {
     rows.data += static_cast<ptrdiff_t>(plan.first_query) * rows.row_stride;
     return rows;
