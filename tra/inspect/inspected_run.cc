@@ -123,23 +123,23 @@ std::optional<uint64_t> InspectedRun::Size(const std::string& split) {
   return std::nullopt;
 }
 
-Example InspectedRun::At(const std::string& split, uint64_t index, std::optional<int64_t> asked_length) {
+Example InspectedRun::At(const std::string& split, uint64_t index, std::optional<int64_t> length) {
   if (data_ == nullptr) data_ = std::make_unique<RunData>(config(), warning_);
   if (task() != nullptr) {
     std::optional<Range> lengths;
-    if (asked_length) lengths = Range{*asked_length, *asked_length};
+    if (length) lengths = Range{*length, *length};
     return data_->Eval(split, lengths).At(index);
   }
   const TokenFile& text = Text(split);
-  const int64_t length = asked_length.value_or(data_->TrainLength());
-  if (length < 1) throw std::invalid_argument("a window of text has at least one token");
-  const int64_t windows = text.Size() / length;
+  const int64_t size = length.value_or(data_->TrainLength());
+  if (size < 1) throw std::invalid_argument("a window of text has at least one token");
+  const int64_t windows = text.Size() / size;
   if (index >= static_cast<uint64_t>(windows)) {
     throw std::invalid_argument("split " + split + " has " + std::to_string(windows) + " windows of " +
-                                std::to_string(length) + " tokens; give a number below that");
+                                std::to_string(size) + " tokens; give a number below that");
   }
-  std::vector<int64_t> ids(static_cast<size_t>(length));
-  text.Read(static_cast<int64_t>(index) * length, length, ids.data());
+  std::vector<int64_t> ids(static_cast<size_t>(size));
+  text.Read(static_cast<int64_t>(index) * size, size, ids.data());
   Example example;
   for (size_t i = 0; i < ids.size(); ++i) example.Add(static_cast<int32_t>(ids[i]), i > 0);
   return example;
