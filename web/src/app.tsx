@@ -6,36 +6,18 @@ import { useAnswer } from './hooks.ts';
 import { kWhatNames } from './legend.tsx';
 import type { Cell } from './matrix.tsx';
 import { PaneView, ScoreLine } from './pane.tsx';
+import { Broken, RunPicker } from './runs.tsx';
 import { SourceBar } from './source.tsx';
 import { firstSource, kEmpty, type Pane, readLink, type Source, type View, writeLink } from './state.ts';
-import { applyEdits, type Edit, evidenceOf, firstQuery, type Token, tokensOf } from './tokens.ts';
+import { applyEdits, type Edit, evidenceOf, firstQuery, tokensOf } from './tokens.ts';
 import { TokenEditor, TokenStrip } from './tokenstrip.tsx';
+import { TopBar, useTheme } from './top.tsx';
 import { clamp, reveal, type Viewport, whole } from './viewport.ts';
 
 const kNoHead: api.HeadId = { layer: 0, head: 0, attention: 0 };
 
 // The last layer's heads answer; the first ones are chosen there.
 const firstHead = (run: api.Run): api.HeadId => ({ ...kNoHead, layer: run.layers - 1 });
-
-function useTheme(): [Theme, () => void] {
-  const dark = window.matchMedia('(prefers-color-scheme: dark)');
-  const stored = localStorage.getItem('theme');
-  const [own, setOwn] = useState<Theme | null>(stored === 'light' || stored === 'dark' ? stored : null);
-  const [system, setSystem] = useState<Theme>(dark.matches ? 'dark' : 'light');
-  useEffect(() => {
-    const changed = () => setSystem(dark.matches ? 'dark' : 'light');
-    dark.addEventListener('change', changed);
-    return () => dark.removeEventListener('change', changed);
-  }, []);
-  const theme = own ?? system;
-  document.documentElement.dataset['theme'] = theme;
-  const toggle = () => {
-    const next = theme === 'dark' ? 'light' : 'dark';
-    localStorage.setItem('theme', next);
-    setOwn(next);
-  };
-  return [theme, toggle];
-}
 
 // Keeps the state in the address, so that a link to the page as it is can be copied from there.
 function useView(): [View, (change: (view: View) => View) => void] {
@@ -79,37 +61,6 @@ export function App() {
       {!listed.value && !listed.error && <main class="notice quiet">Asking for the runs…</main>}
       {listed.value && <Explorer runs={listed.value.runs} theme={theme} />}
     </>
-  );
-}
-
-function TopBar({ theme, onTheme }: { theme: Theme; onTheme: () => void }) {
-  const [copied, setCopied] = useState(false);
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(location.href);
-      setCopied(true);
-      setTimeout(() => setCopied(false), 1600);
-    } catch {
-      window.prompt('The link to this view:', location.href);
-    }
-  };
-  return (
-    <header class="top">
-      <h1>
-        <svg viewBox="0 0 16 16" aria-hidden="true">
-          <path d="M1 1v14h14z" class="mark" />
-          <path d="M4 8v3h3z" class="hole" />
-        </svg>
-        tra <span>view</span>
-      </h1>
-      <span class="spacer" />
-      <button type="button" onClick={copy}>
-        {copied ? 'Copied' : 'Copy link'}
-      </button>
-      <button type="button" title={`Use the ${theme === 'dark' ? 'light' : 'dark'} theme`} onClick={onTheme}>
-        {theme === 'dark' ? 'Light' : 'Dark'}
-      </button>
-    </header>
   );
 }
 
@@ -450,53 +401,3 @@ function Shown({ runs, shown, unknown, view, theme, onView }: ShownProps) {
 }
 
 const same = (a: Cell | null, b: Cell | null) => a?.query === b?.query && a?.key === b?.key;
-
-function RunPicker(props: {
-  letter: string;
-  runs: api.Run[];
-  value: string;
-  none?: string;
-  onRun: (name: string) => void;
-}) {
-  return (
-    <label class="field run">
-      <span>
-        Run <span class="letter">{props.letter}</span>
-      </span>
-      <select
-        aria-label={`Run ${props.letter}`}
-        value={props.value}
-        onChange={(event) => props.onRun(event.currentTarget.value)}
-      >
-        {props.none !== undefined && <option value="">{props.none}</option>}
-        {props.runs.map((run) => (
-          <option key={run.id} value={run.name} disabled={run.error !== null} title={run.error ?? ''}>
-            {run.name}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
-// Says why runs are missing.
-function Broken({ runs }: { runs: api.Run[] }) {
-  const broken = runs.filter((run) => run.error !== null);
-  if (broken.length === 0) return null;
-  return (
-    <details class="broken">
-      <summary>
-        {broken.length} of {runs.length} runs cannot be shown
-      </summary>
-      <ul>
-        {broken.map((run) => (
-          <li key={run.id}>
-            <b>{run.name}</b>: {run.error}
-          </li>
-        ))}
-      </ul>
-    </details>
-  );
-}
-
-export type { Token };
