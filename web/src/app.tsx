@@ -133,7 +133,10 @@ function Shown({ runs, shown, unknown, view, theme, onView }: ShownProps) {
     () => applyEdits(read, view.edits, (id) => main.symbols?.[id] ?? texts.current.get(id) ?? `#${id}`),
     [read, editing],
   );
-  const ids = useMemo(() => tokens.map((token) => token.id), [tokens]);
+  // Models with as many positions as training needed do not read the last answer, and it is only shown.
+  const unread = tokens.at(-1)?.answer && shown.some(({ run }) => run.longest === tokens.length - 1);
+  const length = tokens.length - (unread ? 1 : 0);
+  const ids = useMemo(() => tokens.slice(0, length).map((token) => token.id), [tokens, length]);
   const key = ids.length > 0 ? ids.join() : null;
   const mixed = other !== null && !alike(main, other);
 
@@ -142,7 +145,6 @@ function Shown({ runs, shown, unknown, view, theme, onView }: ShownProps) {
   const answersB = useAnswer(askB, (signal) => api.predictions(other as api.Run, ids, signal));
   const answers = [answersA, answersB];
 
-  const length = tokens.length;
   const query = Math.min(view.query ?? firstQuery(tokens), Math.max(length - 1, 0));
   const [hover, setHover] = useState<Cell | null>(null);
   const [viewport, setViewport] = useState<Viewport>(whole(1));
@@ -244,7 +246,7 @@ function Shown({ runs, shown, unknown, view, theme, onView }: ShownProps) {
   };
   const drop = (at: number) => {
     edit({ kind: 'drop', at });
-    if (at === length - 1) setSelected(at > 0 ? at - 1 : null);
+    if (at === tokens.length - 1) setSelected(at > 0 ? at - 1 : null);
   };
   const undo = (all: boolean) =>
     onView((before) => ({ ...before, edits: all ? [] : before.edits.slice(0, -1), query: null, key: null }));
@@ -370,6 +372,7 @@ function Shown({ runs, shown, unknown, view, theme, onView }: ShownProps) {
                 run={run}
                 pane={pane}
                 tokens={tokens}
+                length={length}
                 base={base}
                 change={view.edits.length > 0 ? 'Since the change' : stretched ? 'Since the stretch' : null}
                 answers={answers[i] as typeof answersA}

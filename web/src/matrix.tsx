@@ -5,7 +5,7 @@ import type { Theme } from './colour.ts';
 import { visible } from './format.ts';
 import { contextOf, cssColour, useWidth } from './hooks.ts';
 import { TileStore } from './tiles.ts';
-import { evidenceOf, type Token } from './tokens.ts';
+import type { Token } from './tokens.ts';
 import { clamp, extent, poolFor, reveal, tilesOf, type Viewport, whole, zoom } from './viewport.ts';
 
 export interface Cell {
@@ -21,6 +21,7 @@ interface Props {
   tokens: Token[];
   cell: Cell; // that the cursor is at
   said: string; // the same in words
+  evidence: number[]; // keys that the answer depends on
   viewport: Viewport;
   theme: Theme;
   onViewport: (viewport: Viewport) => void;
@@ -56,7 +57,7 @@ export function step(cell: Cell, key: string, shift: boolean, length: number): C
 }
 
 export function Matrix(props: Props) {
-  const { run, head, what, tokens, viewport, theme, cell } = props;
+  const { run, head, what, tokens, viewport, theme, cell, evidence } = props;
   const length = tokens.length;
   const [width, measured] = useWidth();
   const size = Math.max(Math.min(width, 640) - kGutter - 2, 0);
@@ -88,7 +89,6 @@ export function Matrix(props: Props) {
   }, [store, viewport.query, viewport.key, viewport.span, pool, size]);
 
   const scale = size / viewport.span;
-  const evidence = useMemo(() => evidenceOf(tokens, cell.query), [tokens, cell.query]);
 
   useEffect(() => {
     if (!canvas.current || size === 0) return;
@@ -260,11 +260,7 @@ export function Matrix(props: Props) {
           }}
         />
         {store.empty && !store.error && <div class="matrix-note">{store.busy ? 'Computing the matrix…' : ''}</div>}
-        {store.error && (
-          <div class="matrix-note error" role="alert">
-            {store.error}
-          </div>
-        )}
+        {store.error && <div class="matrix-note error">{store.error}</div>}
       </div>
       <fieldset class="zoom" aria-label="Zoom">
         <button type="button" aria-label="Zoom out" disabled={fits} onClick={() => zoomAtCell(0.5)}>

@@ -19,6 +19,7 @@ interface Props {
   run: api.Run;
   pane: Pane;
   tokens: Token[];
+  length: number; // how many of them the model reads
   base: Token[]; // before the edits
   change: string | null; // what made the input differ from the base, in words
   answers: Answered<api.Prediction[]>;
@@ -45,10 +46,11 @@ interface RowHere {
 const kLeastLogGate = -8;
 
 export function PaneView(props: Props) {
-  const { letter, run, pane, tokens, base, change, what, query, chosenKey, hover, theme } = props;
+  const { letter, run, pane, tokens: all, length, base, change, what, query, chosenKey, hover, theme } = props;
   const { head } = pane;
   const threshold = run.rule === 'threshold';
   const [range, setRange] = useState<Range>({ low: 0, high: 1 });
+  const tokens = useMemo(() => all.slice(0, length), [all, length]);
   const ids = useMemo(() => tokens.map((token) => token.id), [tokens]);
   const shownQuery = Math.min(hover?.query ?? query, tokens.length - 1);
   const gate = shownQuery === query ? pane.logGate : null;
@@ -79,7 +81,7 @@ export function PaneView(props: Props) {
   const cell = useMemo(() => ({ query: shownQuery, key }), [shownQuery, key]);
   const said = useMemo(() => say(run, here, cell, tokens), [here, cell, tokens]);
   useEffect(() => props.onSaid(said), [said]);
-  const evidence = useMemo(() => evidenceOf(tokens, shownQuery), [tokens, shownQuery]);
+  const evidence = useMemo(() => evidenceOf(all, shownQuery), [all, shownQuery]);
 
   const now = useMemo(() => ({ here, key, shift }), [here, key, shift]);
   const settled = useSettled(now, hover ? 80 : 0);
@@ -140,6 +142,7 @@ export function PaneView(props: Props) {
           tokens={tokens}
           cell={cell}
           said={said}
+          evidence={evidence}
           viewport={props.viewport}
           theme={theme}
           onViewport={props.onViewport}
@@ -152,7 +155,7 @@ export function PaneView(props: Props) {
       {/* Each part has a place of its own, so that those of two runs stand side by side. */}
       <div class={here && here.head !== head ? 'pane-row stale' : 'pane-row'}>
         <div class="place-verdict">
-          <Verdict query={shownQuery} tokens={tokens} answers={props.answers} />
+          <Verdict query={shownQuery} tokens={all} answers={props.answers} />
           {answer.error && (
             <p class="error" role="alert">
               {answer.error}
@@ -218,11 +221,6 @@ function Verdict(props: { query: number; tokens: Token[]; answers: Answered<api.
       <span>
         Query <b>{query}</b> <code>{visible(tokens[query]?.text ?? '')}</code>
       </span>
-      {answers.error && (
-        <span class="error" role="alert">
-          {answers.error}
-        </span>
-      )}
       {prediction && (
         <span class={asked ? (right ? 'right' : 'wrong') : ''}>
           answers <code>{visible(prediction.text)}</code> <span class="quiet">{percent(prediction.probability)}</span>

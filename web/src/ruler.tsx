@@ -147,12 +147,15 @@ function draw(
   context.font = '11px ui-monospace, monospace';
   context.textAlign = 'center';
   context.fillStyle = ink;
+  let labelled = Number.NEGATIVE_INFINITY; // where the last name below stands; contextual positions may be close
   row.state.forEach((state, key) => {
     if (key !== chosen && above >= 13) {
       context.fillStyle = state === kDropped ? quiet : ink;
       context.fillText(name(key), xAbove(key), kTop - 17);
     }
-    if (state !== kDropped && below >= 13 && key !== chosen) {
+    const apart = Math.min(xBelow(key) - labelled, Math.abs(xBelow(key) - xBelow(chosen)));
+    if (state !== kDropped && below >= 13 && key !== chosen && apart >= 10) {
+      labelled = xBelow(key);
       context.fillStyle = quiet;
       const weight = row.weight[key] ?? 0;
       context.fillText(name(key), xBelow(key), kBottom + weight * kBars + 10);
