@@ -5,6 +5,7 @@ import { join, relative } from 'node:path';
 import { defineConfig, type Plugin } from 'vite';
 
 const root = import.meta.dirname;
+const kProgram = 'http://127.0.0.1:8420';
 
 // Returns one hash of all that the page is built from. tests/view/page_is_current.cmake computes the same without Node.
 function hashOfSources(): string {
@@ -57,6 +58,9 @@ export default defineConfig({
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: { target: 'es2022', modulePreload: false, assetsInlineLimit: 1e6, cssCodeSplit: false },
   // npm run dev shows the page from its sources, and gets its answers from a tra view at the usual port.
-  server: { host: '127.0.0.1', proxy: { '/api': { target: 'http://127.0.0.1:8420', changeOrigin: true } } },
+  server: {
+    host: '127.0.0.1',
+    proxy: { '/api': { target: kProgram, changeOrigin: true, headers: { origin: kProgram } } },
+  },
   test: { include: ['test/**/*.test.ts'] },
 } as Parameters<typeof defineConfig>[0]);
