@@ -54,7 +54,9 @@ export async function serve(program, folders) {
 export async function openBrowser() {
   const { chromium } = await import('playwright-core');
   const home = await mkdtemp(join(tmpdir(), 'tra-browser-'));
-  const quiet = ['quic', 'background-networking', 'component-update', 'sync', 'gpu'].map((each) => `--disable-${each}`);
+  const quiet = ['quic', 'background-networking', 'component-update', 'sync', 'gpu', 'dev-shm-usage'].map(
+    (each) => `--disable-${each}`,
+  );
   const browser = await chromium.launchPersistentContext(home, {
     executablePath: kBrowsers.find((path) => path && existsSync(path)),
     headless: true,
