@@ -16,6 +16,7 @@ demo: setup
 	build/release/bin/tra demo
 
 test: build
+	@scripts/setup.sh --browser
 	ctest --preset release
 
 asan: setup

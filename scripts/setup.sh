@@ -2,6 +2,7 @@
 # Installs every Debian package that building, testing and measuring tra needs.
 #   scripts/setup.sh           install what is missing
 #   scripts/setup.sh --check   only report what is missing (exit 1 if anything is)
+#   scripts/setup.sh --browser   also what the tests in a browser need; without it they are skipped, so failing is no error
 set -euo pipefail
 
 packages=(
@@ -13,22 +14,44 @@ packages=(
   libcli11-dev nlohmann-json3-dev libtomlplusplus-dev # command lines, JSON, TOML
   libpcre2-dev libssl-dev                             # the tokenizers' splitting pattern, checksums
   libpng-dev librsvg2-dev fonts-dejavu-core           # pictures as PNG, with text
+  libcpp-httplib-dev                                  # the server of tra view
   libgtest-dev                                        # tests
   python3-dev python3-torch python3-numpy             # the Python package and its tests
   clang-format clang-tidy                             # make format, make lint
 )
 
 missing=()
+optional=()
 for package in "${packages[@]}"; do
   status=$(dpkg-query -W -f='${Status}' "$package" 2>/dev/null || true)
   [[ $status == "install ok installed" ]] || missing+=("$package")
 done
-if [[ ${#missing[@]} -eq 0 ]]; then exit 0; fi
+# The page of tra view is committed, so these are for its tests only. Node may come from elsewhere than Debian.
+if [[ ${1:-} == --browser ]]; then
+  command -v chromium >/dev/null || optional+=(chromium)
+  command -v node >/dev/null || optional+=(nodejs)
+  command -v npm >/dev/null || optional+=(npm)
+fi
 
-echo "tra: missing packages: ${missing[*]}" >&2
+# Fetches what web/package-lock.json names. Without a way to the registry the tests in a browser are skipped.
+fetch_modules() {
+  cd "$(dirname "${BASH_SOURCE[0]}")/../web"
+  if [[ node_modules/.package-lock.json -nt package-lock.json ]]; then return; fi
+  command -v npm >/dev/null && timeout 300 npm ci --ignore-scripts --no-progress --fetch-retries=1 >/dev/null 2>&1 ||
+    echo "tra: npm ci in web/ failed, so the tests of the page in a browser will be skipped" >&2
+}
+finish() {
+  if [[ $1 == --browser ]]; then fetch_modules; fi
+  exit 0
+}
+
+if [[ ${#missing[@]} -eq 0 && ${#optional[@]} -eq 0 ]]; then finish "${1:-}"; fi
+
+echo "tra: missing packages: ${missing[*]} ${optional[*]}" >&2
 if [[ ${1:-} == --check ]]; then exit 1; fi
 
 if ! command -v apt-get >/dev/null; then
+  if [[ ${#missing[@]} -eq 0 ]]; then finish "$1"; fi
   echo "tra: no apt-get here; install the equivalents of the packages above, then build with cmake --preset release" >&2
   exit 1
 fi
@@ -37,8 +60,14 @@ if [[ $(id -u) -eq 0 ]]; then
 elif command -v sudo >/dev/null; then
   as_root=(sudo)
 else
+  if [[ ${#missing[@]} -eq 0 ]]; then finish "$1"; fi
   echo "tra: neither root nor sudo; ask an administrator to run: apt-get install ${missing[*]}" >&2
   exit 1
 fi
+install() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"; }
 "${as_root[@]}" apt-get update -q
-"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
+if [[ ${#missing[@]} -gt 0 ]]; then install "${missing[@]}"; fi
+if [[ ${#optional[@]} -gt 0 ]]; then
+  install "${optional[@]}" || echo "tra: ${optional[*]} could not be installed; tests in a browser will be skipped" >&2
+fi
+finish "${1:-}"

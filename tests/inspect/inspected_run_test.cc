@@ -4,29 +4,16 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <functional>
 #include <stdexcept>
 #include <string>
 
-#include "tests/base/files.h"
-#include "tra/run/config.h"
-#include "tra/train/train_run.h"
+#include "tests/inspect/trained.h"
 
 namespace tra {
 namespace {
 
-// Trains a model of flip-flop for a moment and returns its folder.
-std::string Train(const TemporaryDirectory& directory, const std::string& attention) {
-  const std::string file = directory / (attention + ".toml");
-  std::ofstream(file) << "[model]\nlayers = 2\nheads = 2\nwidth = 16\nattention = \"" << attention
-                      << "\"\n[data]\ntask = \"flipflop\"\nlengths = [32, 32]\n"
-                      << "[train]\nsteps = 2\nbatch = 2\n[eval]\nexamples = 2\nsplits = [\"iid\"]\n";
-  RunPlace place;
-  place.path = directory / attention;
-  TrainRun(ReadConfig(file, {}), place, {});
-  return place.path;
-}
+using testing::TrainFlipFlop;
 
 std::string ErrorOf(const std::function<void()>& call) {
   try {
@@ -39,7 +26,7 @@ std::string ErrorOf(const std::function<void()>& call) {
 
 TEST(InspectedRun, ShowsAnExampleItsAnswersAndEveryHead) {
   const TemporaryDirectory directory;
-  InspectedRun run(Train(directory, "tra"), at::kCPU, nullptr);
+  InspectedRun run(TrainFlipFlop(directory, "tra"), at::kCPU, nullptr);
   EXPECT_EQ(run.step(), 2);
   const Example example = run.At("sparse", 3);
   const Inspection inspection = run.Inspect(example.tokens);
@@ -67,7 +54,7 @@ TEST(InspectedRun, ShowsAnExampleItsAnswersAndEveryHead) {
 
 TEST(InspectedRun, AnotherGateChangesOneRowByItsCounts) {
   const TemporaryDirectory directory;
-  InspectedRun run(Train(directory, "tra"), at::kCPU, nullptr);
+  InspectedRun run(TrainFlipFlop(directory, "tra"), at::kCPU, nullptr);
   const Inspection inspection = run.Inspect(run.At("iid", 0).tokens);
   const HeadId head = {1, 1};
   const MatrixPart row = {20, 21};
@@ -83,7 +70,7 @@ TEST(InspectedRun, AnotherGateChangesOneRowByItsCounts) {
 
 TEST(InspectedRun, WhatIsNotThereIsNamed) {
   const TemporaryDirectory directory;
-  InspectedRun run(Train(directory, "ape"), at::kCPU, nullptr);
+  InspectedRun run(TrainFlipFlop(directory, "ape"), at::kCPU, nullptr);
   const Inspection inspection = run.Inspect({1, 4});
   EXPECT_EQ(ErrorOf([&] { inspection.Matrix({2, 0}); }), "there is no layer 2; there are 0 to 1");
   EXPECT_EQ(ErrorOf([&] { inspection.Matrix({0, -1}); }), "there is no head -1; there are 0 to 1");

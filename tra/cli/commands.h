@@ -15,9 +15,10 @@ void AddSweep(CLI::App& app);
 void AddEval(CLI::App& app);
 void AddTable(CLI::App& app);
 void AddAnalyze(CLI::App& app);
+void AddHeatmap(CLI::App& app);
+void AddView(CLI::App& app);
 void AddGenerate(CLI::App& app);
 void AddLogits(CLI::App& app);
-void AddHeatmap(CLI::App& app);
 void AddList(CLI::App& app);
 void AddData(CLI::App& app);
 void AddTokenize(CLI::App& app);
@@ -25,8 +26,8 @@ void AddBench(CLI::App& app);
 
 // In the order in which help lists them.
 constexpr AddCommand kCommands[] = {
-    &AddDemo,     &AddTrain,  &AddSweep, &AddEval, &AddTable, &AddAnalyze,  &AddHeatmap,
-    &AddGenerate, &AddLogits, &AddList,  &AddData, &AddTokenize,
+    &AddDemo,  &AddTrain,    &AddSweep,  &AddEval, &AddTable, &AddAnalyze,  &AddHeatmap,
+    &AddView,  &AddGenerate, &AddLogits, &AddList, &AddData,  &AddTokenize,
 #ifdef TRA_BENCH
     &AddBench,
 #endif

@@ -1,0 +1,16 @@
+# Says if the committed page is older than its sources: cmake -D WEB=web -P page_is_current.cmake. web/vite.config.ts writes
+# the hash of the sources into the page; here it is computed again, so that the test needs no Node.
+file(GLOB_RECURSE sources RELATIVE ${WEB} ${WEB}/src/*)
+list(APPEND sources index.html package-lock.json package.json tsconfig.json vite.config.ts)
+list(SORT sources)
+set(listing "")
+foreach(source ${sources})
+  file(SHA256 ${WEB}/${source} hash)
+  string(APPEND listing "${hash} ${source}\n")
+endforeach()
+string(SHA256 hash "${listing}")
+file(READ ${WEB}/dist/index.html page)
+string(FIND "${page}" "<meta name=\"sources\" content=\"${hash}\" />" found)
+if(found EQUAL -1)
+  message(FATAL_ERROR "web/dist/index.html is not what web/ would build now; run: cd web && npm ci && npm run build")
+endif()
