@@ -192,9 +192,11 @@ void RowsOfTarget(const AttentionRowsArgs<float>& args, const AttentionOptions& 
     const size_t tiles = DivideUp(shape.queries, kTile);
     std::vector<std::unique_ptr<Walk>> walks(parallel.Workers());
     parallel.Run(shape.batch * shape.heads * tiles, [&](size_t task, size_t worker) {
+      const size_t first = task % tiles * kTile, query = plan.first_query + first;
+      if (query + kTile <= args.first_query || query >= args.first_query + args.queries) return;  // shows no row
       if (walks[worker] == nullptr) walks[worker] = std::make_unique<Walk>(args, options, plan);
       const size_t head = task / tiles;
-      walks[worker]->ComputeTile(head / shape.heads, head % shape.heads, task % tiles * kTile);
+      walks[worker]->ComputeTile(head / shape.heads, head % shape.heads, first);
     });
   });
 }
