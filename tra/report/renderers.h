@@ -12,6 +12,7 @@ namespace tra {
 // Render tables for reading.
 std::string RenderMarkdown(const std::vector<Table>& tables);
 std::string RenderLatex(const std::vector<Table>& tables);
+std::string RenderHtml(const std::vector<Table>& tables);
 
 // Render tables for programs: with every digit, in the same units.
 std::string RenderCsv(const std::vector<Table>& tables);

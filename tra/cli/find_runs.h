@@ -1,0 +1,30 @@
+// Finds runs and reads what their folders say, without their weights.
+#ifndef TRA_CLI_FIND_RUNS_H_
+#define TRA_CLI_FIND_RUNS_H_
+
+#include <string>
+#include <vector>
+
+#include "tra/report/results.h"
+#include "tra/report/run_charts.h"
+
+namespace tra::cli {
+
+// Returns the results.json files of the runs in or below the given folders, of sweeps (by their folder or their TOML
+// file), and the given files themselves, sorted. Throws std::runtime_error for a path that is not there, or if there
+// are no files.
+std::vector<std::string> FindResults(const std::vector<std::string>& paths);
+
+std::vector<RunResults> ReadAllResults(const std::vector<std::string>& paths);
+
+// Returns the folders of runs in or below the given folders and sweeps, sorted: also of runs that are still trained.
+// Throws std::runtime_error for a path that is not there, or if there are no runs.
+std::vector<std::string> FindRuns(const std::vector<std::string>& paths);
+
+// Reads the curves of a run, its results, and what tra eval --out wrote beside them. Throws std::runtime_error that
+// begins with the file that cannot be read.
+ChartedRun ReadChartedRun(const std::string& folder);
+
+}  // namespace tra::cli
+
+#endif  // TRA_CLI_FIND_RUNS_H_
