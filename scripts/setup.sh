@@ -12,6 +12,7 @@ packages=(
   libhwy-dev                                          # SIMD with run-time dispatch
   libcli11-dev nlohmann-json3-dev libtomlplusplus-dev # command lines, JSON, TOML
   libpcre2-dev libssl-dev                             # the tokenizers' splitting pattern, checksums
+  libpng-dev librsvg2-dev fonts-dejavu-core           # pictures as PNG, with text
   libgtest-dev                                        # tests
   python3-dev python3-torch python3-numpy             # the Python package and its tests
   clang-format clang-tidy                             # make format, make lint
