@@ -1,6 +1,8 @@
 // tra plot: draws curves, exact match by length, and perplexity by window and position.
 #include <CLI/App.hpp>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
