@@ -124,6 +124,15 @@ TEST(Chart, NineLinesDifferInColourAndInDashesOrMarker) {
   EXPECT_EQ(of_attentions.size(), kPaperAttentions.size());
 }
 
+TEST(Chart, PointsOfAScatterPlotAreNotJoined) {
+  Chart chart;
+  chart.panels = {{"", {{"heads", {{2, 0}, {1, 1}, {2, 1}}}}}};
+  chart.panels[0].series[0].joined = false;
+  const std::string svg = ChartSvg(chart);
+  EXPECT_EQ(Count(svg, "stroke-dasharray"), 0U);
+  EXPECT_EQ(Count(svg, "class=\"marker\""), 3 + 1U);  // and that of the legend
+}
+
 TEST(Chart, ALongLegendAndCaptionAreWrappedWithinThePicture) {
   Chart chart = Two();
   chart.panels.pop_back();

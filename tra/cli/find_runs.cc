@@ -65,19 +65,19 @@ void AddEvaluations(const std::string& folder, ChartedRun& run) {
   }
 }
 
-void AddLengths(const RunConfig& config, ChartedRun& run) {
-  if (config.data.task == "text") {
-    run.trained_length = config.data.window;
+void AddLengths(const std::optional<RunConfig>& config, ChartedRun& run) {
+  if (run.results.task == "text") {
+    if (config) run.trained_length = config->data.window;
     run.length_unit = "tokens";
     return;
   }
-  const Task& task = FindTask(config.data.task);
+  const Task& task = FindTask(run.results.task);
   run.length_unit = task.kind.length_of;
   for (const Split& split : task.splits) {
     run.split_lengths[split.name] = {split.lengths.low, split.lengths.high};
     if (split.name == std::string("train")) run.trained_length = split.lengths.high;
   }
-  if (config.data.lengths.size() == 2) run.trained_length = config.data.lengths[1];
+  if (config && config->data.lengths.size() == 2) run.trained_length = config->data.lengths[1];
 }
 
 }  // namespace
@@ -106,24 +106,34 @@ std::vector<std::string> FindRuns(const std::vector<std::string>& paths) {
   return {folders.begin(), folders.end()};
 }
 
+std::optional<RunConfig> ReadConfigIfThere(const std::string& folder, std::string* trouble) {
+  if (!IsRun(folder)) return std::nullopt;
+  try {
+    return ReadRunConfig(folder);
+  } catch (const std::invalid_argument& error) {
+    *trouble = error.what();
+    return std::nullopt;
+  }
+}
+
 ChartedRun ReadChartedRun(const std::string& folder) {
   ChartedRun run;
+  std::string trouble = "it has no " + std::string(run_files::kConfig);
+  const std::optional<RunConfig> config = ReadConfigIfThere(folder, &trouble);
   const std::string results = run_files::In(folder, run_files::kResults);
-  if (fs::exists(results)) run.results = ReadResults(results);
-  if (IsRun(folder)) {
-    const RunConfig config = ReadRunConfig(folder);
-    AddLengths(config, run);
-    if (run.results.file.empty()) {  // it is still trained, or has failed
-      run.results.task = config.data.task;
-      run.results.attention = config.model.attention;
-      run.results.label = config.label;
-      run.results.seed = config.train.seed;
-      run.results.file = folder;
-    }
+  if (fs::exists(results)) {
+    run.results = ReadResults(results);
+  } else if (config) {  // it is still trained, or has failed
+    run.results.task = config->data.task;
+    run.results.attention = config->model.attention;
+    run.results.label = config->label;
+    run.results.seed = config->train.seed;
+    run.results.file = folder;
+  } else {
+    throw std::runtime_error(folder + ": is not a run that can be read: it has no " + run_files::kResults + ", and " +
+                             trouble);
   }
-  if (run.results.file.empty()) {
-    throw std::runtime_error(folder + ": has neither " + run_files::kResults + " nor " + run_files::kConfig);
-  }
+  AddLengths(config, run);
   AddEvaluations(folder, run);
   if (fs::exists(run_files::In(folder, run_files::kMetrics))) run.curves = ReadCurves(folder);
   return run;

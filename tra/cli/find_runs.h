@@ -2,11 +2,13 @@
 #ifndef TRA_CLI_FIND_RUNS_H_
 #define TRA_CLI_FIND_RUNS_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tra/report/results.h"
 #include "tra/report/run_charts.h"
+#include "tra/run/config.h"
 
 namespace tra::cli {
 
@@ -20,6 +22,10 @@ std::vector<RunResults> ReadAllResults(const std::vector<std::string>& paths);
 // Returns the folders of runs in or below the given folders and sweeps, sorted: also of runs that are still trained.
 // Throws std::runtime_error for a path that is not there, or if there are no runs.
 std::vector<std::string> FindRuns(const std::vector<std::string>& paths);
+
+// Returns the configuration of a run; nothing if there is none, or if this version of the program cannot read it, which
+// `trouble` then says.
+std::optional<RunConfig> ReadConfigIfThere(const std::string& folder, std::string* trouble);
 
 // Reads the curves of a run, its results, and what tra eval --out wrote beside them. Throws std::runtime_error that
 // begins with the file that cannot be read.

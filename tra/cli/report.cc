@@ -9,6 +9,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tra/cli/commands.h"
@@ -51,16 +52,15 @@ std::string TroubleOf(const std::string& folder) {
   return fs::exists(run_files::In(folder, run_files::kResults)) ? "" : "not finished";
 }
 
-std::vector<ConfigValue> ConfigOf(const std::string& folder) {
-  if (!IsRun(folder)) return {};
-  RunConfig config = ReadRunConfig(folder);
-  RunConfig usual = ParseConfig("", {"model.preset=" + config.preset}, "the defaults");
+// Adds every key of a run's configuration, or says why it cannot be read.
+void AddConfig(ReportedRun& run) {
+  const std::optional<RunConfig> read = ReadConfigIfThere(run.folder, &run.config_trouble);
+  if (!read) return;
+  RunConfig config = *read, usual = ParseConfig("", {"model.preset=" + config.preset}, "the defaults");
   const std::vector<ConfigKey> keys = ConfigKeys(config), defaults = ConfigKeys(usual);
-  std::vector<ConfigValue> values;
   for (size_t i = 0; i < keys.size(); ++i) {
-    values.push_back({keys[i].name, keys[i].get(), defaults[i].get(), keys[i].doc});
+    run.config.push_back({keys[i].name, keys[i].get(), defaults[i].get(), keys[i].doc});
   }
-  return values;
 }
 
 nlohmann::ordered_json EnvironmentOf(const std::string& folder) {
@@ -189,7 +189,13 @@ void MakeReport(const Request& request) {
   Report report;
   for (const std::string& folder : FindRuns(request.runs)) {
     runs.push_back(ReadChartedRun(folder));
-    report.runs.push_back({runs.back().results, folder, TroubleOf(folder), ConfigOf(folder), EnvironmentOf(folder)});
+    ReportedRun run;
+    run.results = runs.back().results;
+    run.folder = folder;
+    run.trouble = TroubleOf(folder);
+    run.environment = EnvironmentOf(folder);
+    AddConfig(run);
+    report.runs.push_back(std::move(run));
   }
   report.title = request.title;
   if (report.title.empty()) {

@@ -133,7 +133,8 @@ class Drawing {
     for (size_t i = 0; i < styles_.size(); ++i) {
       const double x = legend_[i].x, y = first + kLegendRow * legend_[i].row;
       const SeriesStyle& style = StyleNumber(styles_[i].style);
-      out += Line(x, y, x + 28, y, StrokeStyle(style)) + Marker(x + 14, y, style, "");
+      if (styles_[i].joined) out += Line(x, y, x + 28, y, StrokeStyle(style));
+      out += Marker(x + 14, y, style, "");
       out += Text(x + 34, y + 4, "start", styles_[i].name);
     }
   }
@@ -188,7 +189,7 @@ class Drawing {
     const double x = place.X(mark.at);
     const bool left = x > place.left + kWidth / 2;
     out += Line(x, place.top, x, place.top + kHeight, "stroke=\"#888888\" stroke-dasharray=\"3 3\"");
-    out += Text(x + (left ? -4 : 4), place.top + kHeight - 6, left ? "end" : "start", mark.label,
+    out += Text(x + (left ? -4 : 4), place.top + kHeight / 2, left ? "end" : "start", mark.label,
                 " font-size=\"10\" fill=\"#666666\"");
   }
 
@@ -227,7 +228,7 @@ class Drawing {
     const SeriesStyle& style = StyleOf(series);
     // A long line has few markers, so that its dashes can be seen.
     constexpr size_t kAll = 24, kSome = 8;
-    const size_t every = series.points.size() <= kAll ? 1 : series.points.size() / kSome;
+    const size_t every = !series.joined || series.points.size() <= kAll ? 1 : series.points.size() / kSome;
     std::string path, markers;
     bool pen = false;
     for (size_t i = 0; i < series.points.size(); ++i) {
@@ -246,7 +247,7 @@ class Drawing {
       }
       pen = finite;
     }
-    if (!path.empty()) out += "<path d=\"" + path + "\" " + StrokeStyle(style) + "/>\n";
+    if (!path.empty() && series.joined) out += "<path d=\"" + path + "\" " + StrokeStyle(style) + "/>\n";
     out += markers;
   }
 
@@ -302,7 +303,7 @@ std::vector<NamedStyle> StylesOf(const Chart& chart) {
     for (const Series& series : panel.series) {
       const auto same = [&](const NamedStyle& each) { return each.name == series.name; };
       if (series.points.empty() || std::any_of(styles.begin(), styles.end(), same)) continue;
-      styles.push_back({series.name, series.style.value_or(styles.size())});
+      styles.push_back({series.name, series.style.value_or(styles.size()), series.joined});
     }
   }
   return styles;

@@ -18,6 +18,8 @@ struct Series {
                                                   // is written at the top of the plot
   std::vector<std::pair<double, double>> band = {};  // (low, high) at each point, shaded; empty: none
   std::optional<size_t> style = std::nullopt;        // see StyleNumber; without: in the order of names
+  bool joined = true;                                // by a line; else the points are those of a scatter plot, in any
+                                                     // order
 };
 
 struct Panel {
@@ -44,10 +46,12 @@ std::vector<PanelAxes> AxesOf(const Chart& chart);
 // band has not as many points as its line.
 std::string ChartSvg(const Chart& chart);
 
-// Returns the names of all series, in the order in which they first occur, with the number of their style.
+// Returns the names of all series, in the order in which they first occur, with the number of their style, and whether
+// they are lines.
 struct NamedStyle {
   std::string name;
   size_t style = 0;
+  bool joined = true;
 };
 std::vector<NamedStyle> StylesOf(const Chart& chart);
 

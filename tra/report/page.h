@@ -26,6 +26,7 @@ struct ReportedRun {
   RunResults results;
   std::string folder;
   std::string trouble;                           // empty, or why it has no results
+  std::string config_trouble;                    // empty, or why the configuration cannot be read
   std::vector<ConfigValue> config;               // every key; empty if the configuration is not there
   nlohmann::ordered_json environment = nullptr;  // env.json, or null
 };

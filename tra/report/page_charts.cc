@@ -152,11 +152,16 @@ std::string ChartHtml(const Chart& chart, size_t number) {
   Chart bare = chart;  // the page shows the title and the caption as text
   bare.title.clear();
   bare.caption.clear();
-  std::string html =
-      "<figure data-chart=\"" + std::to_string(number) + "\">\n<h3>" + EscapeXml(chart.title) + "</h3>\n";
-  html += "<div class=\"still\" role=\"img\" aria-label=\"chart: " + EscapeXml(chart.title) +
-          "; its numbers are in the table below\">\n" + ChartSvg(bare) + "</div>\n";
+  // A scatter plot stays a picture: its points say what they are, and no line has a value at every x.
+  const std::vector<NamedStyle> styles = StylesOf(chart);
+  const bool lines = std::all_of(styles.begin(), styles.end(), [](const NamedStyle& each) { return each.joined; });
+  std::string html = lines ? "<figure data-chart=\"" + std::to_string(number) + "\">" : "<figure>";
+  html += "\n<h3>" + EscapeXml(chart.title) +
+          "</h3>\n<div class=\"still\" role=\"img\" aria-label=\"chart: " + EscapeXml(chart.title) +
+          (lines ? "; its numbers are in the table below" : "; " + EscapeXml(chart.caption)) + "\">\n" +
+          ChartSvg(bare) + "</div>\n";
   if (!chart.caption.empty()) html += "<figcaption>" + EscapeXml(chart.caption) + "</figcaption>\n";
+  if (!lines) return html + "</figure>\n";
   html += "<details><summary>The numbers of this chart</summary>\n";
   for (size_t i = 0; i < chart.panels.size(); ++i) html += NumbersTable(chart.panels[i], axes[i]);
   return html + "</details>\n</figure>\n";

@@ -23,7 +23,7 @@ constexpr char kKey[] =
     "<div class=\"key\" aria-hidden=\"true\"><span><i class=\"ramp\"></i>weight 0 to 1, by its root</span>"
     "<span><i style=\"background:var(--dropped)\"></i>dropped: score not above the threshold, weight exactly 0</span>"
     "<span><i style=\"background:var(--skipped)\"></i>behind the early stop</span>"
-    "<span><i style=\"background:var(--raised)\"></i>comes later</span></div>\n";
+    "<span><i style=\"background:var(--future)\"></i>comes later</span></div>\n";
 
 }  // namespace
 

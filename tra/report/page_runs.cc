@@ -175,7 +175,10 @@ std::string SettingHtml(const std::string& task, const Column& column, const Run
   if (can_be_solved > 0) html += ", " + std::to_string(solved) + " of " + std::to_string(can_be_solved) + " solved";
   html += "</span></summary>\n" + SeedsTable(runs, machines);
   const ReportedRun& first = *runs.front();
-  if (first.config.empty()) return html + "<p>Its configuration is not there.</p>\n</details>\n";
+  if (first.config.empty()) {
+    const std::string why = first.config_trouble.empty() ? "it is not there" : first.config_trouble;
+    return html + "<p>Its configuration cannot be shown: " + EscapeXml(why) + ".</p>\n</details>\n";
+  }
   html += DifferencesTable(first) + WholeConfig(first);
   return html + "<p>Train one again: <code>tra train " +
          EscapeXml((std::filesystem::path(first.folder) / "config.toml").string()) +

@@ -205,9 +205,10 @@ Chart DrawCurves(const std::vector<ChartedRun>& runs, const ChartOptions& option
 // Returns the lengths that a row of results is about, with the name of its split, empty for iid.
 std::optional<SplitLengths> LengthsOfRow(const ChartedRun& run, const ResultRow& row) {
   if (!row.group.empty() || row.window > 0) return std::nullopt;
+  if (const auto in_name = ReadSplitLengths(row.split)) return in_name;
   const auto named = run.split_lengths.find(row.split);
-  if (named != run.split_lengths.end()) return SplitLengths{row.split == "iid" ? "" : row.split, named->second};
-  return ReadSplitLengths(row.split);
+  if (named == run.split_lengths.end()) return std::nullopt;
+  return SplitLengths{row.split == "iid" ? "" : row.split, named->second};
 }
 
 std::string LengthName(const Lengths& lengths) {

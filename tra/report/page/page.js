@@ -137,7 +137,7 @@
         ctx.stroke();
         ctx.font = `${10 * ratio}px system-ui, sans-serif`;
         ctx.textAlign = left ? 'right' : 'left';
-        ctx.fillText(label, x + (left ? -4 : 4) * ratio, u.bbox.top + u.bbox.height - 6 * ratio);
+        ctx.fillText(label, x + (left ? -4 : 4) * ratio, u.bbox.top + u.bbox.height / 2);
       }
     }
     ctx.restore();
@@ -214,7 +214,7 @@
         width: Math.max(200, place.clientWidth),
         height: 250,
         legend: { show: false },
-        padding: [10, 10, 0, 0],
+        padding: [10, 18, 0, 0],
         cursor: { drag: { x: true, y: false, dist: 8 }, focus: { prox: 24 }, points: { size: 6 } },
         focus: { alpha: 0.35 },
         scales: {
@@ -322,13 +322,13 @@
   const rgbOf = (color) => color.match(/[\d.]+/g).slice(0, 3).map(Number);
   const mix = (from, to, share) => from.map((each, index) => each + share * (to[index] - each));
 
-  // From paper to a dark end that is not the colour of dropped keys.
+  // The colours of tra heatmap, and for dark pages the same idea: no weight has the colour of a dropped key or of none.
   const rampOf = () => {
     const stops = isDark()
-      ? [[21, 23, 26], [26, 74, 122], [60, 148, 212], [214, 240, 255]]
-      : [[255, 255, 255], [158, 202, 232], [33, 113, 181], [8, 29, 88]];
+      ? [[28, 48, 74], [36, 86, 138], [66, 140, 204], [146, 204, 244], [238, 248, 255]]
+      : [[210, 227, 244], [158, 199, 229], [83, 156, 204], [28, 102, 171], [8, 48, 107]];
     return (share) => {
-      const at = Math.min(share * 3, 2.9999);
+      const at = Math.min(share, 0.9999) * (stops.length - 1);
       const low = Math.floor(at);
       return mix(stops[low], stops[low + 1], at - low);
     };
@@ -340,7 +340,7 @@
     const image = new ImageData(length * scale, length * scale);
     const ramp = rampOf();
     const special = [rgbOf(cssColor('--dropped')), rgbOf(cssColor('--skipped'))];
-    const future = rgbOf(cssColor('--raised'));
+    const future = rgbOf(cssColor('--future'));
     for (let query = 0; query < length; ++query) {
       for (let key = 0; key < length; ++key) {
         const cell = key > query ? -1 : cellAt(cells, query, key);
