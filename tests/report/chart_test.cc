@@ -111,7 +111,7 @@ TEST(Chart, LongLinesHaveFewMarkers) {
 TEST(Chart, NineLinesDifferInColourAndInDashesOrMarker) {
   std::set<std::string> colors, dark_colors, shapes;
   for (size_t i = 0; i < kSeriesStyles; ++i) {
-    const SeriesStyle& style = StyleNumber(i);
+    const SeriesStyle style = StyleNumber(i);
     colors.insert(style.color);
     dark_colors.insert(style.dark_color);
     shapes.insert(std::string(style.dashes) + style.marker + (style.filled ? "filled" : ""));
@@ -119,6 +119,12 @@ TEST(Chart, NineLinesDifferInColourAndInDashesOrMarker) {
   EXPECT_EQ(colors.size(), kSeriesStyles);
   EXPECT_EQ(dark_colors.size(), kSeriesStyles);
   EXPECT_EQ(shapes.size(), kSeriesStyles);
+  std::set<std::string> all;
+  for (size_t i = 0; i < kSeriesStyles * kSeriesStyles; ++i) {
+    const SeriesStyle style = StyleNumber(i);
+    all.insert(std::string(style.color) + style.dashes + style.marker + (style.filled ? "filled" : ""));
+  }
+  EXPECT_EQ(all.size(), kSeriesStyles * kSeriesStyles);  // so do those after them
   std::set<size_t> of_attentions;
   for (const PaperAttention& each : kPaperAttentions) of_attentions.insert(StyleOfAttention(each.name));
   EXPECT_EQ(of_attentions.size(), kPaperAttentions.size());

@@ -77,6 +77,17 @@ TEST(Curves, AreTheMeanWithABandOverSeeds) {
   EXPECT_TRUE(Kind("curves").draw(runs, options).panels[0].series[1].band.empty());
 }
 
+TEST(Curves, BandsOfMoreThanNineSettingsWouldHideEachOther) {
+  std::vector<ChartedRun> runs;
+  for (int setting = 0; setting < 10; ++setting) {
+    for (const uint64_t seed : {1, 2}) runs.push_back(Flipflop("tra", seed, 0.5, "setting " + std::to_string(setting)));
+  }
+  EXPECT_TRUE(Kind("curves").draw(runs, {}).panels[0].series[0].band.empty());
+  ChartOptions options;
+  options.band = Band::kRange;
+  EXPECT_FALSE(Kind("curves").draw(runs, options).panels[0].series[0].band.empty());
+}
+
 TEST(Curves, HaveTheAxisOfTheirMetric) {
   ChartOptions options;
   options.metrics = {"train/loss", "eval/iid/em"};

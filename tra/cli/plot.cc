@@ -20,7 +20,7 @@ namespace {
 
 struct Request {
   std::vector<std::string> runs;
-  std::string kind = "curves", x = "auto", y = "auto", band = "range", out;
+  std::string kind = "curves", x = "auto", y = "auto", band = "auto", out;
   ChartOptions options;
 };
 
@@ -92,8 +92,10 @@ void AddPlot(CLI::App& app) {
       ->check(CLI::PositiveNumber)
       ->allow_extra_args(false);
   command
-      ->add_option("--band", request->band,
-                   "around the mean over seeds; range: from the lowest to the highest; std: a standard deviation")
+      ->add_option(
+          "--band", request->band,
+          "around the mean over seeds; range: from the lowest to the highest; std: a standard deviation; auto: "
+          "range, for up to nine settings")
       ->check(CLI::IsMember(NamesIn(kBands)))
       ->capture_default_str();
   command->add_option("--x", request->x, "scale of the x axis")

@@ -123,11 +123,22 @@ std::string SettingOf(const RunResults& results) {
   return results.task + ", " + Column{results.attention, results.label}.Title();
 }
 
+std::vector<const ReportedRun*> InTableOrder(const std::vector<ReportedRun>& runs) {
+  std::vector<const ReportedRun*> ordered;
+  for (const ReportedRun& run : runs) ordered.push_back(&run);
+  std::stable_sort(ordered.begin(), ordered.end(), [](const ReportedRun* a, const ReportedRun* b) {
+    if (a->results.task != b->results.task) return a->results.task < b->results.task;
+    return InPaperOrder()({a->results.attention, a->results.label}, {b->results.attention, b->results.label});
+  });
+  return ordered;
+}
+
 // Looks into one run of each setting: the first that has weights.
 void AddHeatmaps(const Request& request, const std::vector<ReportedRun>& runs, Report& report) {
   std::set<std::string> settings, seen;
   int64_t left_out = 0;
-  for (const ReportedRun& run : runs) {
+  for (const ReportedRun* each : InTableOrder(runs)) {
+    const ReportedRun& run = *each;
     const std::string setting = SettingOf(run.results);
     settings.insert(setting);
     if (seen.count(setting) > 0 || !HasCheckpoints(run.folder)) continue;

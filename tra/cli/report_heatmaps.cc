@@ -18,13 +18,14 @@ HeadCells ReadHead(const Inspection& inspection, const HeadId& id, bool threshol
   const auto* state = states.data_ptr<uint8_t>();
   const auto* weight = weights.data_ptr<float>();
   HeadCells head;
-  int64_t kept = 0, largest_on_self = 0;
+  int64_t kept = 0;
+  double distance = 0;  // in tokens, summed over queries
   for (int64_t query = 0; query < length; ++query) {
     const auto* row = weight + query * length;
-    largest_on_self += std::max_element(row, row + query + 1) == row + query ? 1 : 0;
     for (int64_t key = 0; key <= query; ++key) {
       const auto what = static_cast<KeyState>(state[query * length + key]);
       kept += what == KeyState::kDropped ? 0 : 1;
+      distance += row[key] * static_cast<double>(query - key);
       head.cells.push_back(what == KeyState::kDropped   ? static_cast<uint8_t>(Cell8::kDropped)
                            : what == KeyState::kSkipped ? static_cast<uint8_t>(Cell8::kSkipped)
                                                         : CellOf(row[key]));
@@ -33,12 +34,11 @@ HeadCells ReadHead(const Inspection& inspection, const HeadId& id, bool threshol
   head.name = "layer " + std::to_string(id.layer) + ", head " + std::to_string(id.head);
   if (attentions > 1) head.name += ", attention " + std::to_string(id.attention);
   char words[96];
-  const double cells = static_cast<double>(head.cells.size());
+  std::snprintf(words, sizeof words, "looks %.1f tokens back", distance / static_cast<double>(length));
   if (threshold) {
-    std::snprintf(words, sizeof words, "keeps %.0f%% of the keys", 100 * static_cast<double>(kept) / cells);
-  } else {
-    std::snprintf(words, sizeof words, "%.0f%% of the queries weigh themselves most",
-                  100 * static_cast<double>(largest_on_self) / static_cast<double>(length));
+    std::snprintf(words, sizeof words, "keeps %.0f%%, looks %.1f back",
+                  100 * static_cast<double>(kept) / static_cast<double>(head.cells.size()),
+                  distance / static_cast<double>(length));
   }
   head.words = words;
   return head;

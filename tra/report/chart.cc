@@ -132,7 +132,7 @@ class Drawing {
     const double first = 36 + 18 * static_cast<double>(std::max<size_t>(1, title_.size()) - 1);
     for (size_t i = 0; i < styles_.size(); ++i) {
       const double x = legend_[i].x, y = first + kLegendRow * legend_[i].row;
-      const SeriesStyle& style = StyleNumber(styles_[i].style);
+      const SeriesStyle style = StyleNumber(styles_[i].style);
       if (styles_[i].joined) out += Line(x, y, x + 28, y, StrokeStyle(style));
       out += Marker(x + 14, y, style, "");
       out += Text(x + 34, y + 4, "start", styles_[i].name);
@@ -193,7 +193,7 @@ class Drawing {
                 " font-size=\"10\" fill=\"#666666\"");
   }
 
-  const SeriesStyle& StyleOf(const Series& series) const {
+  SeriesStyle StyleOf(const Series& series) const {
     for (const NamedStyle& each : styles_) {
       if (each.name == series.name) return StyleNumber(each.style);
     }
@@ -225,7 +225,7 @@ class Drawing {
   }
 
   void DrawSeries(const Series& series, const Place& place, std::map<double, int>& written, std::string& out) const {
-    const SeriesStyle& style = StyleOf(series);
+    const SeriesStyle style = StyleOf(series);
     // A long line has few markers, so that its dashes can be seen.
     constexpr size_t kAll = 24, kSome = 8;
     const size_t every = !series.joined || series.points.size() <= kAll ? 1 : series.points.size() / kSome;

@@ -137,6 +137,7 @@ std::string ReportPage(const Report& report) {
     figures += ChartHtml(chart, charts.size());
     charts.push_back(ChartJson(chart));
   }
+  if (!report.heatmaps.empty()) heads += kHeatmapsKey;
   for (const Heatmaps& each : report.heatmaps) {
     heads += HeatmapsHtml(each, heatmaps.size());
     heatmaps.push_back(HeatmapsJson(each));

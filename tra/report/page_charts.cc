@@ -120,7 +120,7 @@ ordered_json ChartJson(const Chart& chart) {
   const std::vector<NamedStyle> styles = StylesOf(chart);
   ordered_json json = {{"title", chart.title}, {"styles", ordered_json::array()}, {"panels", ordered_json::array()}};
   for (const NamedStyle& each : styles) {
-    const SeriesStyle& style = StyleNumber(each.style);
+    const SeriesStyle style = StyleNumber(each.style);
     json["styles"].push_back({{"name", each.name},
                               {"color", style.color},
                               {"dark", style.dark_color},

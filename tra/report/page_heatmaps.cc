@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -19,13 +20,13 @@ std::string Base64(const std::vector<uint8_t>& bytes) {
   return text;
 }
 
-constexpr char kKey[] =
+}  // namespace
+
+const char kHeatmapsKey[] =
     "<div class=\"key\" aria-hidden=\"true\"><span><i class=\"ramp\"></i>weight 0 to 1, by its root</span>"
     "<span><i style=\"background:var(--dropped)\"></i>dropped: score not above the threshold, weight exactly 0</span>"
     "<span><i style=\"background:var(--skipped)\"></i>behind the early stop</span>"
     "<span><i style=\"background:var(--future)\"></i>comes later</span></div>\n";
-
-}  // namespace
 
 uint8_t CellOf(double weight) {
   if (!(weight >= 0)) throw std::invalid_argument("a weight must be 0 or above");
@@ -36,7 +37,6 @@ uint8_t CellOf(double weight) {
 std::string HeatmapsHtml(const Heatmaps& heatmaps, size_t number) {
   std::string html = "<h3>" + EscapeXml(heatmaps.title) + "</h3>\n";
   if (!heatmaps.note.empty()) html += "<p>" + EscapeXml(heatmaps.note) + "</p>\n";
-  html += kKey;
   html += "<div data-heatmaps=\"" + std::to_string(number) + "\"></div>\n";
   html += "<details class=\"tokens\"><summary>The input, its answers marked</summary><p><code>";
   for (size_t i = 0; i < heatmaps.tokens.size(); ++i) {

@@ -15,6 +15,8 @@ namespace tra {
 std::string ChartHtml(const Chart& chart, size_t number);
 nlohmann::ordered_json ChartJson(const Chart& chart);
 
+// Says what the colours of heatmaps mean.
+extern const char kHeatmapsKey[];
 std::string HeatmapsHtml(const Heatmaps& heatmaps, size_t number);
 nlohmann::ordered_json HeatmapsJson(const Heatmaps& heatmaps);
 

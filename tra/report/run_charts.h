@@ -32,13 +32,15 @@ struct ChartedRun {
   std::string length_unit;                       // what a length counts: "symbols"
 };
 
-enum class Band : uint8_t { kRange, kDeviation, kNone };
-constexpr NamedValue<Band> kBands[] = {{"range", Band::kRange}, {"std", Band::kDeviation}, {"none", Band::kNone}};
+// kAuto is the range, for as many settings as can be told apart with it.
+enum class Band : uint8_t { kAuto, kRange, kDeviation, kNone };
+constexpr NamedValue<Band> kBands[] = {
+    {"auto", Band::kAuto}, {"range", Band::kRange}, {"std", Band::kDeviation}, {"none", Band::kNone}};
 
 struct ChartOptions {
   std::vector<std::string> metrics;  // empty: those of the kind
   std::vector<int64_t> windows;      // for positions; empty: the longest
-  Band band = Band::kRange;
+  Band band = Band::kAuto;
   std::optional<Scale> x, y;  // nothing: logarithmic where values differ by orders of magnitude
   std::string title;          // empty: that of the kind
 };

@@ -26,7 +26,11 @@ static_assert(std::size(kStyles) == kSeriesStyles);
 
 }  // namespace
 
-const SeriesStyle& StyleNumber(size_t number) { return kStyles[number % kSeriesStyles].style; }
+SeriesStyle StyleNumber(size_t number) {
+  const SeriesStyle &color = kStyles[number % kSeriesStyles].style,
+                    &shape = kStyles[(number + number / kSeriesStyles) % kSeriesStyles].style;
+  return {color.color, color.dark_color, shape.dashes, shape.marker, shape.filled};
+}
 
 size_t StyleOfAttention(const std::string& attention) {
   for (size_t number = 0; number < kSeriesStyles; ++number) {

@@ -18,8 +18,9 @@ struct SeriesStyle {
 
 constexpr size_t kSeriesStyles = 9;
 
-// Returns the style of this number; after the last come the first again.
-const SeriesStyle& StyleNumber(size_t number);
+// Returns the style of this number. After the last colour comes the first again, with the dashes and the marker of
+// another.
+SeriesStyle StyleNumber(size_t number);
 
 // Returns the number of the style that an attention has in all charts. Attentions that the paper does not have share
 // the last.

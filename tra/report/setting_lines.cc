@@ -41,6 +41,7 @@ LineMaker::LineMaker(const std::vector<ChartedRun>& runs, Band band) : band_(ban
     attentions.insert(run.results.attention);
   }
   one_attention_ = attentions.size() == 1;
+  if (band_ == Band::kAuto) band_ = columns.size() <= kSeriesStyles ? Band::kRange : Band::kNone;
   // An attention looks the same in all charts, unless settings must be told apart.
   size_t next = 0;
   for (const Column& column : columns) {
