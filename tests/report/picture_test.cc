@@ -40,6 +40,17 @@ TEST(Picture, APngHasTheShapesOfTheSvgAtItsScale) {
   }
 }
 
+// Matrices are images within the drawing, and a blur between cells would be colours that stand for other numbers.
+TEST(Picture, AnEmbeddedImageOfItsScaleKeepsEveryPixel) {
+  Image cells(20 * kPngScale, 10 * kPngScale, {255, 0, 0, 255});
+  for (size_t i = 0; i < cells.pixels.size(); i += 3) cells.pixels[i] = {0, 0, 255, 255};
+  const Image drawn =
+      DecodePng(SvgToPng("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"20\" height=\"10\">"
+                         "<image width=\"20\" height=\"10\" href=\"" +
+                         PngDataUri(cells) + "\"/></svg>"));
+  EXPECT_TRUE(drawn.pixels == cells.pixels);
+}
+
 TEST(Picture, TheNameSaysTheKind) {
   EXPECT_EQ(PictureBytes(kSvg, "a/b.svg"), kSvg);
   EXPECT_EQ(DecodePng(PictureBytes(kSvg, "b.png")).width, 80U);

@@ -8,30 +8,21 @@
 #include <string_view>
 
 #include "tra/report/series_style.h"
+#include "tra/report/svg.h"
 #include "tra/report/xml.h"
 
 namespace tra {
 namespace {
 
+using svg::Line;
+using svg::Pixels;
+using svg::Text;
+using svg::TextWidth;
+using svg::Wrapped;
+
 // The sizes of a panel's plot and of what is around it, in pixels.
 constexpr double kWidth = 260, kHeight = 200, kGap = 40, kLeft = 58, kRight = 16, kTop = 72, kBottom = 48;
 constexpr double kLegendRow = 20, kPanelTitle = 28, kCaptionLine = 15;
-
-std::string Pixels(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", value);
-  return text;
-}
-
-std::string Text(double x, double y, const char* anchor, const std::string& text, const std::string& more = "") {
-  return "<text x=\"" + Pixels(x) + "\" y=\"" + Pixels(y) + "\" text-anchor=\"" + anchor + "\"" + more + ">" +
-         EscapeXml(text) + "</text>\n";
-}
-
-std::string Line(double x1, double y1, double x2, double y2, const std::string& style) {
-  return "<line x1=\"" + Pixels(x1) + "\" y1=\"" + Pixels(y1) + "\" x2=\"" + Pixels(x2) + "\" y2=\"" + Pixels(y2) +
-         "\" " + style + "/>\n";
-}
 
 std::string StrokeStyle(const SeriesStyle& style) {
   return "fill=\"none\" stroke=\"" + std::string(style.color) + "\" stroke-width=\"2\" stroke-dasharray=\"" +
@@ -42,29 +33,6 @@ std::string Marker(double x, double y, const SeriesStyle& style, const std::stri
   return "<path class=\"marker\" transform=\"translate(" + Pixels(x) + " " + Pixels(y) + ")\" d=\"" + style.marker +
          "\" stroke=\"" + style.color + "\" fill=\"" + (style.filled ? style.color : "white") + "\"" +
          (title.empty() ? "/>\n" : "><title>" + EscapeXml(title) + "</title></path>\n");
-}
-
-// Estimates the width of a text in pixels: bytes that continue a character of UTF-8 take no room.
-double TextWidth(const std::string& text, double font_size) {
-  const auto letters = std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; });
-  return 0.58 * font_size * static_cast<double>(letters);
-}
-
-std::vector<std::string> Wrapped(const std::string& text, double width, double font_size) {
-  std::vector<std::string> lines;
-  std::string line;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find(' ', at), text.size());
-    const std::string word = text.substr(at, end - at);
-    if (!line.empty() && TextWidth(line + " " + word, font_size) > width) {
-      lines.push_back(line);
-      line.clear();
-    }
-    line += (line.empty() ? "" : " ") + word;
-    at = end + 1;
-  }
-  if (!line.empty()) lines.push_back(line);
-  return lines;
 }
 
 // Returns what stands at the top of the plot for a value that has no place in it.
@@ -90,10 +58,7 @@ class Drawing {
   }
 
   std::string Svg() {
-    std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + Pixels(width_) + "\" height=\"" +
-                      Pixels(height_) + "\" viewBox=\"0 0 " + Pixels(width_) + " " + Pixels(height_) +
-                      "\" font-family=\"sans-serif\" font-size=\"12\" role=\"img\">\n<title>" +
-                      EscapeXml(chart_.title) + "</title>\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
+    std::string out = svg::Begin(width_, height_, chart_.title);
     for (size_t i = 0; i < title_.size(); ++i) {
       out +=
           Text(kLeft, 20 + 18 * static_cast<double>(i), "start", title_[i], " font-size=\"14\" font-weight=\"bold\"");
@@ -105,7 +70,7 @@ class Drawing {
       out += Text(kLeft, y, "start", line, " font-size=\"11\" fill=\"#444444\"");
       y += kCaptionLine;
     }
-    return out + "</svg>\n";
+    return out + svg::kEnd;
   }
 
  private:
@@ -159,9 +124,7 @@ class Drawing {
     const bool first = number % columns_ == 0 || panel.y.has_value();
     const double bottom = place.top + kHeight, middle = place.top + kHeight / 2;
     if (first) {
-      const std::string x = Pixels(place.left - 42);
-      out += Text(place.left - 42, middle, "middle", place.y.label,
-                  " transform=\"rotate(-90 " + x + " " + Pixels(middle) + ")\"");
+      out += Text(place.left - 42, middle, "middle", place.y.label, svg::Upwards(place.left - 42, middle));
     }
     out += Text(place.left + kWidth / 2, place.top - 10, "middle", panel.title);
     for (const Tick& tick : TicksOf(place.y)) {

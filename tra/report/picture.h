@@ -6,8 +6,9 @@
 
 namespace tra {
 
-// Pixels of a PNG for each unit of the SVG, so that text is sharp on screens with small pixels too.
-constexpr double kPngScale = 2;
+// Pixels of a PNG for each unit of the SVG, so that text is sharp on screens with small pixels too. An image within the
+// SVG is sharp if it has as many: librsvg smooths others, whatever the SVG says.
+constexpr int kPngScale = 2;
 
 // Throws std::invalid_argument unless the name ends in .svg or .png: to be called before the work of drawing.
 void CheckPictureName(const std::string& path);

@@ -1,5 +1,6 @@
 #include "tra/report/png.h"
 
+#include <openssl/evp.h>
 #include <png.h>
 
 #include <stdexcept>
@@ -26,6 +27,13 @@ std::string EncodePng(const Image& image) {
   if (png_image_write_to_memory(&png, bytes.data(), &size, 0, image.pixels.data(), 0, nullptr) == 0) fail();
   bytes.resize(size);
   return bytes;
+}
+
+std::string PngDataUri(const Image& image) {
+  const std::string png = EncodePng(image);
+  std::vector<unsigned char> text((png.size() + 2) / 3 * 4 + 1);  // and a NUL
+  EVP_EncodeBlock(text.data(), reinterpret_cast<const unsigned char*>(png.data()), static_cast<int>(png.size()));
+  return "data:image/png;base64," + std::string(text.begin(), text.end() - 1);
 }
 
 }  // namespace tra

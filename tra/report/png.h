@@ -30,6 +30,9 @@ struct Image {
 // libpng refuses it, such as for its size.
 std::string EncodePng(const Image& image);
 
+// Returns the PNG as a URI by which SVG and HTML hold images within themselves: "data:image/png;base64,...".
+std::string PngDataUri(const Image& image);
+
 }  // namespace tra
 
 #endif  // TRA_REPORT_PNG_H_
