@@ -141,8 +141,8 @@ TEST(Page, LongCurvesHaveTheirNumbersAtSomePlaces) {
 }
 
 TEST(Page, CellsTellDroppedKeysFromTheSmallestWeight) {
-  EXPECT_EQ(CellOf(0), static_cast<uint8_t>(Cell8::kZero));
-  EXPECT_GT(CellOf(0), static_cast<uint8_t>(Cell8::kSkipped));
+  EXPECT_EQ(CellOf(0), static_cast<uint8_t>(CellCode::kZero));
+  EXPECT_GT(CellOf(0), static_cast<uint8_t>(CellCode::kSkipped));
   EXPECT_GT(CellOf(1e-4), CellOf(0));
   EXPECT_EQ(CellOf(1), 255);
   EXPECT_EQ(CellOf(1.0000001), 255);  // a sum that was rounded

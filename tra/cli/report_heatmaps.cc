@@ -26,8 +26,8 @@ HeadCells ReadHead(const Inspection& inspection, const HeadId& id, bool threshol
       const auto what = static_cast<KeyState>(state[query * length + key]);
       kept += what == KeyState::kDropped ? 0 : 1;
       distance += row[key] * static_cast<double>(query - key);
-      head.cells.push_back(what == KeyState::kDropped   ? static_cast<uint8_t>(Cell8::kDropped)
-                           : what == KeyState::kSkipped ? static_cast<uint8_t>(Cell8::kSkipped)
+      head.cells.push_back(what == KeyState::kDropped   ? static_cast<uint8_t>(CellCode::kDropped)
+                           : what == KeyState::kSkipped ? static_cast<uint8_t>(CellCode::kSkipped)
                                                         : CellOf(row[key]));
     }
   }

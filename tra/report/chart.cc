@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <stdexcept>
-#include <string_view>
 
 #include "tra/report/series_style.h"
 #include "tra/report/svg.h"

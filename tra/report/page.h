@@ -38,7 +38,7 @@ struct HeadCells {
   std::vector<uint8_t> cells;  // [query][key <= query], see CellOf
 };
 
-enum class Cell8 : uint8_t { kDropped = 0, kSkipped = 1, kZero = 2 };
+enum class CellCode : uint8_t { kDropped = 0, kSkipped = 1, kZero = 2 };
 // Returns the cell of a weight, 0 to 1, of a key that was kept: kZero for 0 to 255 for 1, by its root, so that small
 // weights can be told from 0. Throws std::invalid_argument for NaN.
 uint8_t CellOf(double weight);

@@ -31,11 +31,11 @@ const char kHeatmapsKey[] =
 uint8_t CellOf(double weight) {
   if (!(weight >= 0)) throw std::invalid_argument("a weight must be 0 or above");
   constexpr double kSteps = 253;
-  return static_cast<uint8_t>(std::lround(std::sqrt(std::min(weight, 1.0)) * kSteps) + static_cast<int>(Cell8::kZero));
+  return static_cast<uint8_t>(std::lround(std::sqrt(std::min(weight, 1.0)) * kSteps) + static_cast<int>(CellCode::kZero));
 }
 
 std::string HeatmapsHtml(const Heatmaps& heatmaps, size_t number) {
-  std::string html = "<h3>" + EscapeXml(heatmaps.title) + "</h3>\n";
+  std::string html = "<div class=\"look\">\n<h3>" + EscapeXml(heatmaps.title) + "</h3>\n";
   if (!heatmaps.note.empty()) html += "<p>" + EscapeXml(heatmaps.note) + "</p>\n";
   html += "<div data-heatmaps=\"" + std::to_string(number) + "\"></div>\n";
   html += "<details class=\"tokens\"><summary>The input, its answers marked</summary><p><code>";
@@ -43,7 +43,7 @@ std::string HeatmapsHtml(const Heatmaps& heatmaps, size_t number) {
     const std::string token = EscapeXml(heatmaps.tokens[i]);
     html += (i == 0 ? "" : " ") + (heatmaps.answers[i] ? "<mark>" + token + "</mark>" : token);
   }
-  return html + "</code></p></details>\n";
+  return html + "</code></p></details>\n</div>\n";
 }
 
 nlohmann::ordered_json HeatmapsJson(const Heatmaps& heatmaps) {
