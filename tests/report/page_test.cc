@@ -55,7 +55,18 @@ Report SmallReport(const std::string& text = "plain") {
   heatmaps.heads = {{"layer 0, head 0", "keeps " + text, {CellOf(1), 0, 255}}};
   report.heatmaps = {heatmaps};
   report.heatmaps_note = "note " + text;
-  report.analyses = {{"run " + text, "<p>analysis</p>"}};
+  Analysis analysis;
+  analysis.task = "flipflop";
+  analysis.attention = "tra";
+  analysis.label = analysis.split = text;
+  analysis.notes = {"nothing about " + text};
+  analysis.heads.resize(1);
+  analysis.heads[0].density = 0.25;
+  analysis.heads[0].gate = 0.5;
+  analysis.evidence.resize(1);
+  analysis.evidence[0].heads.resize(1);
+  analysis.evidence[0].heads[0].evidence.kept = 0.875;
+  report.analyses = {analysis};
   report.runs = {SmallRun(text)};
   return report;
 }
@@ -150,6 +161,14 @@ TEST(Page, CellsTellDroppedKeysFromTheSmallestWeight) {
   EXPECT_THROW(CellOf(std::nan("")), std::invalid_argument);
   EXPECT_THROW(CellOf(-0.1), std::invalid_argument);
   EXPECT_EQ(DataOf(ReportPage(SmallReport()))["heatmaps"][0]["heads"][0]["cells"], "/wD/");  // 255, 0, 255
+}
+
+TEST(Page, HeadsHaveWhatWasFoundOutAndDashesForTheRest) {
+  const std::string page = ReportPage(SmallReport());
+  EXPECT_NE(page.find("<td>25.0</td><td>–</td><td>0.5000</td><td>–</td><td>–</td><td>–</td><td>87.5</td><td>–</td>"),
+            std::string::npos);
+  EXPECT_NE(page.find("<li>nothing about plain</li>"), std::string::npos);
+  EXPECT_NE(page.find("<figure>\n<h3>Sparsity and decay of the heads"), std::string::npos);  // one point per head
 }
 
 TEST(Page, ARunHasItsDifferencesFirstAndItsWholeConfigurationFolded) {

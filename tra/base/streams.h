@@ -16,6 +16,7 @@ enum class Stream : uint8_t {
   kSampling,
   kWindowPhase,
   kWindowOrder,
+  kInsertions,
   kTasks,
 };
 
@@ -33,6 +34,7 @@ constexpr StreamWords kStreams[] = {
     {Stream::kSampling, 4, 4},             // tokens in generation
     {Stream::kWindowPhase, 16, 16},        // where in a text the windows of an epoch begin
     {Stream::kWindowOrder, 17, 22},        // the order of windows in an epoch, one word per round of a permutation
+    {Stream::kInsertions, 23, 23},         // irrelevant tokens in examples that are made longer
     {Stream::kTasks, 0x100, 0xFFFFFFFFu},  // examples, by task and split (see Task::StreamWord)
 };
 

@@ -16,6 +16,7 @@ void AddEval(CLI::App& app);
 void AddTable(CLI::App& app);
 void AddPlot(CLI::App& app);
 void AddReport(CLI::App& app);
+void AddAnalyze(CLI::App& app);
 void AddGenerate(CLI::App& app);
 void AddLogits(CLI::App& app);
 void AddList(CLI::App& app);
@@ -25,8 +26,8 @@ void AddBench(CLI::App& app);
 
 // In the order in which help lists them.
 constexpr AddCommand kCommands[] = {
-    &AddDemo,   &AddTrain,    &AddSweep,  &AddEval, &AddTable, &AddPlot,
-    &AddReport, &AddGenerate, &AddLogits, &AddList, &AddData,  &AddTokenize,
+    &AddDemo,    &AddTrain,    &AddSweep,  &AddEval, &AddTable, &AddPlot,    &AddReport,
+    &AddAnalyze, &AddGenerate, &AddLogits, &AddList, &AddData,  &AddTokenize,
 #ifdef TRA_BENCH
     &AddBench,
 #endif

@@ -17,6 +17,7 @@
 #include "tra/cli/output.h"
 #include "tra/cli/report_heatmaps.h"
 #include "tra/cli/runtime.h"
+#include "tra/inspect/analysis.h"
 #include "tra/ops/error_message.h"
 #include "tra/report/page.h"
 #include "tra/report/render.h"
@@ -134,7 +135,11 @@ std::vector<const ReportedRun*> InTableOrder(const std::vector<ReportedRun>& run
 }
 
 // Looks into one run of each setting: the first that has weights.
-void AddHeatmaps(const Request& request, const std::vector<ReportedRun>& runs, Report& report) {
+void LookInside(const Request& request, const std::vector<ReportedRun>& runs, Report& report) {
+  AnalyzeOptions options;
+  options.examples = 8;
+  options.factors = {1, 4, 16};
+  options.over_training = false;
   std::set<std::string> settings, seen;
   int64_t left_out = 0;
   for (const ReportedRun* each : InTableOrder(runs)) {
@@ -151,6 +156,7 @@ void AddHeatmaps(const Request& request, const std::vector<ReportedRun>& runs, R
     try {
       InspectedRun inspected(run.folder, at::kCPU, PrintWarning);
       report.heatmaps.push_back(DrawHeatmaps(inspected, title, request.heatmaps));
+      report.analyses.push_back(AnalyzeRun(inspected, options));
     } catch (const std::exception& error) {  // the rest of the report is still worth having
       report.heatmaps_note += title + " cannot be looked into: " + ErrorMessage(error) + ". ";
     }
@@ -163,6 +169,7 @@ void AddHeatmaps(const Request& request, const std::vector<ReportedRun>& runs, R
     report.analysis_note = report.heatmaps_note;
     return;
   }
+  report.analysis_note = "The same runs, by tra analyze, which also looks at every checkpoint and draws.";
   report.heatmaps_note += "One run of each setting, with the weights of its newest checkpoint.";
   if (seen.size() < settings.size()) {
     report.heatmaps_note += " " + std::to_string(settings.size() - seen.size()) + " of " +
@@ -215,7 +222,7 @@ void MakeReport(const Request& request) {
   report.command = CommandOf(request);
   report.tables = TablesOf(runs);
   report.charts = ChartsOf(runs);
-  AddHeatmaps(request, report.runs, report);
+  LookInside(request, report.runs, report);
   Output out(request.out);
   out.Write(ReportPage(report));
   out.Finish();

@@ -86,8 +86,9 @@ AttentionMatrix Inspection::Matrix(const HeadId& head, const MatrixPart& part, s
   return matrix;
 }
 
-InspectedRun::InspectedRun(const std::string& path, at::Device device, Warning warning) : warning_(std::move(warning)) {
-  LoadedRun run = LoadRun(path, device, warning_);
+InspectedRun::InspectedRun(const std::string& path, at::Device device, Warning warning, std::optional<int64_t> step)
+    : path_(path), warning_(std::move(warning)) {
+  LoadedRun run = LoadRun(path, device, warning_, step);
   loaded_ = {std::move(run.model), std::move(run.config)};
   loaded_.model->eval();
   step_ = run.step;
@@ -105,20 +106,30 @@ std::vector<std::string> InspectedRun::Splits() const {
   return names;
 }
 
-Example InspectedRun::At(const std::string& split, uint64_t index) {
-  if (data_ == nullptr) data_ = std::make_unique<RunData>(config(), warning_);
-  if (task() != nullptr) return data_->Eval(split).At(index);
+const TokenFile& InspectedRun::Text(const std::string& split) {
   const std::vector<std::string> splits = Splits();
   if (std::find(splits.begin(), splits.end(), split) == splits.end()) {
     std::string names;
     for (const std::string& each : splits) names += (names.empty() ? "" : ", ") + each;
     throw std::invalid_argument("the run reads no split '" + split + "' of its text; it reads " + names);
   }
-  const TokenFile& text = data_->Text(split);
+  return data_->Text(split);
+}
+
+std::optional<uint64_t> InspectedRun::Size(const std::string& split) {
+  if (data_ == nullptr) data_ = std::make_unique<RunData>(config(), warning_);
+  if (task() == nullptr) return static_cast<uint64_t>(Text(split).Size() / data_->TrainLength());
+  data_->Eval(split);
+  return std::nullopt;
+}
+
+Example InspectedRun::At(const std::string& split, uint64_t index) {
+  const std::optional<uint64_t> size = Size(split);
+  if (!size) return data_->Eval(split).At(index);
+  const TokenFile& text = Text(split);
   const int64_t length = data_->TrainLength();
-  const int64_t windows = text.Size() / length;
-  if (index >= static_cast<uint64_t>(windows)) {
-    throw std::invalid_argument("split " + split + " has " + std::to_string(windows) + " windows of " +
+  if (index >= *size) {
+    throw std::invalid_argument("split " + split + " has " + std::to_string(*size) + " windows of " +
                                 std::to_string(length) + " tokens; give a number below that");
   }
   std::vector<int64_t> ids(static_cast<size_t>(length));

@@ -44,12 +44,14 @@ struct Inspection {
 
 class InspectedRun {
  public:
-  // Loads the newest sound checkpoint, as LoadRun does.
-  InspectedRun(const std::string& path, at::Device device, Warning warning);
+  // Loads the newest sound checkpoint, or the given step, as LoadRun does.
+  InspectedRun(const std::string& path, at::Device device, Warning warning, std::optional<int64_t> step = std::nullopt);
 
   const RunConfig& config() const { return *loaded_.config; }
   const Decoder& model() const { return *loaded_.model; }
   int64_t step() const { return step_; }
+  const std::string& path() const { return path_; }
+  const Warning& warning() const { return warning_; }
   const Vocabulary& vocabulary() const { return *vocabulary_; }
   const Task* task() const;  // null for text
 
@@ -58,12 +60,17 @@ class InspectedRun {
   // a split or a number that is not there.
   Example At(const std::string& split, uint64_t index);
   std::vector<std::string> Splits() const;
+  // Returns how many examples a split has; nothing for one without end. Throws like At.
+  std::optional<uint64_t> Size(const std::string& split);
 
   // Runs the model, without gradients. Throws std::invalid_argument for no tokens, for ids that are not in the
   // vocabulary, and for more tokens than the model has positions; std::runtime_error if what it computes is not finite.
   Inspection Inspect(const std::vector<int32_t>& tokens) const;
 
  private:
+  const TokenFile& Text(const std::string& split);
+
+  std::string path_;
   LoadedModel loaded_;
   int64_t step_ = 0;
   Warning warning_;

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "tra/report/analysis_charts.h"
 #include "tra/report/page_parts.h"
 #include "tra/report/paper.h"
 #include "tra/report/render.h"
@@ -37,6 +38,10 @@ std::string ScriptJson(const ordered_json& json) {
   }
   return text;
 }
+
+struct NamedText {
+  std::string name, text;
+};
 
 // Fills in {{name}} in the template; what is filled in is not looked at again.
 std::string Filled(std::string_view page, const std::vector<NamedText>& parts) {
@@ -142,7 +147,11 @@ std::string ReportPage(const Report& report) {
     heads += HeatmapsHtml(each, heatmaps.size());
     heatmaps.push_back(HeatmapsJson(each));
   }
-  for (const NamedText& each : report.analyses) analyses += "<h3>" + EscapeXml(each.name) + "</h3>\n" + each.text;
+  for (const NamedChart& each : AnalysisCharts(report.analyses)) {
+    if (each.name == "heads")
+      analyses += ChartHtml(each.chart, charts.size());  // a scatter plot, which stays a picture
+  }
+  for (const Analysis& each : report.analyses) analyses += AnalysisHtml(each);
 
   Sections sections;
   if (!report.tables.empty()) sections.Add("tables", "Tables", RenderTables(report.tables, "html"));

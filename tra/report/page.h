@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tra/report/analysis.h"
 #include "tra/report/chart.h"
 #include "tra/report/results.h"
 #include "tra/report/tables.h"
@@ -51,17 +52,13 @@ struct Heatmaps {
   std::vector<HeadCells> heads;
 };
 
-struct NamedText {
-  std::string name, text;
-};
-
 struct Report {
   std::string title, command;
   std::vector<Table> tables;
   std::vector<Chart> charts;
   std::vector<Heatmaps> heatmaps;
-  std::string heatmaps_note;        // why there are none, or only these
-  std::vector<NamedText> analyses;  // by run, HTML
+  std::string heatmaps_note;  // why there are none, or only these
+  std::vector<Analysis> analyses;
   std::string analysis_note;
   std::vector<ReportedRun> runs;
 };

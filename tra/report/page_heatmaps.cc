@@ -31,7 +31,8 @@ const char kHeatmapsKey[] =
 uint8_t CellOf(double weight) {
   if (!(weight >= 0)) throw std::invalid_argument("a weight must be 0 or above");
   constexpr double kSteps = 253;
-  return static_cast<uint8_t>(std::lround(std::sqrt(std::min(weight, 1.0)) * kSteps) + static_cast<int>(CellCode::kZero));
+  return static_cast<uint8_t>(std::lround(std::sqrt(std::min(weight, 1.0)) * kSteps) +
+                              static_cast<int>(CellCode::kZero));
 }
 
 std::string HeatmapsHtml(const Heatmaps& heatmaps, size_t number) {

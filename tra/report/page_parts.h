@@ -20,6 +20,9 @@ extern const char kHeatmapsKey[];
 std::string HeatmapsHtml(const Heatmaps& heatmaps, size_t number);
 nlohmann::ordered_json HeatmapsJson(const Heatmaps& heatmaps);
 
+// Returns what was found out about the heads of a run, as tables.
+std::string AnalysisHtml(const Analysis& analysis);
+
 // Returns all runs by task and setting: how they differ from the defaults, their whole configuration, seeds, revisions
 // and machines.
 std::string RunsHtml(const std::vector<ReportedRun>& runs);

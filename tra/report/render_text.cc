@@ -8,14 +8,6 @@
 #include "tra/report/xml.h"
 
 namespace tra {
-namespace {
-
-constexpr std::string_view kPlusMinus = "±";
-
-struct Markup {
-  std::string (*escape)(const std::string& text);
-  const char *plus_minus, *bold, *bold_end;
-};
 
 std::string EscapeMarkdown(const std::string& text) {
   std::string escaped;
@@ -29,6 +21,15 @@ std::string EscapeMarkdown(const std::string& text) {
   }
   return escaped;
 }
+
+namespace {
+
+constexpr std::string_view kPlusMinus = "±";
+
+struct Markup {
+  std::string (*escape)(const std::string& text);
+  const char *plus_minus, *bold, *bold_end;
+};
 
 std::string EscapeLatex(const std::string& text) {
   std::string escaped;

@@ -9,6 +9,9 @@
 
 namespace tra {
 
+// Escapes what Markdown would take for markup, and turns ends of lines into spaces.
+std::string EscapeMarkdown(const std::string& text);
+
 // Render tables for reading.
 std::string RenderMarkdown(const std::vector<Table>& tables);
 std::string RenderLatex(const std::vector<Table>& tables);

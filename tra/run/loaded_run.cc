@@ -11,7 +11,24 @@
 
 namespace tra {
 
-LoadedRun LoadRun(const std::string& path, at::Device device, const Warning& warning) {
+namespace {
+
+// Returns the checkpoint of a step, after checking that it is sound.
+Checkpoint FindCheckpoint(const std::string& path, int64_t step) {
+  std::string steps;
+  for (const Checkpoint& each : ListCheckpoints(path)) {
+    if (each.step == step) {
+      ReadState(each, {run_files::kModel});
+      return each;
+    }
+    steps.insert(0, ", " + std::to_string(each.step));
+  }
+  throw std::invalid_argument(path + ": has no checkpoint of step " + std::to_string(step) + "; it has 0" + steps);
+}
+
+}  // namespace
+
+LoadedRun LoadRun(const std::string& path, at::Device device, const Warning& warning, std::optional<int64_t> step) {
   if (!IsRun(path)) {
     throw std::runtime_error(path + ": is not the folder of a run (it has no " + run_files::kConfig +
                              "); tra train makes one");
@@ -22,8 +39,10 @@ LoadedRun LoadRun(const std::string& path, at::Device device, const Warning& war
   }
   LoadedRun run;
   run.config = ReadRunConfig(path);
-  run.model = LoadModel(run_files::In(sound->checkpoint.path, run_files::kModel), device);
-  run.step = sound->checkpoint.step;
+  const Checkpoint checkpoint = step.value_or(0) == 0 ? sound->checkpoint : FindCheckpoint(path, *step);
+  run.model = LoadModel(run_files::In(checkpoint.path, run_files::kModel), device);
+  run.step = step.value_or(checkpoint.step);
+  if (run.step == 0) run.model = std::make_shared<Decoder>(run.model->config, run.config.train.seed, device);
   return run;
 }
 

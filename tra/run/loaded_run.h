@@ -18,9 +18,11 @@ struct LoadedRun {
   int64_t step = 0;
 };
 
-// Loads the model of a run's newest sound checkpoint; damaged ones are reported to `warning`. Throws std::runtime_error
-// that says what to do.
-LoadedRun LoadRun(const std::string& path, at::Device device, const Warning& warning);
+// Loads the model of a run's newest sound checkpoint, or of the checkpoint of `step`; at 0, makes the model that
+// training began with. Damaged checkpoints are reported to `warning`. Throws std::runtime_error that says what to do,
+// and std::invalid_argument for a step that was not saved.
+LoadedRun LoadRun(const std::string& path, at::Device device, const Warning& warning,
+                  std::optional<int64_t> step = std::nullopt);
 
 // Holds a model that may come from a file without a run.
 struct LoadedModel {

@@ -51,18 +51,34 @@ std::vector<std::string> Explain(const Example& example, const std::vector<std::
                              "to tell which"};
 }
 
+// The n-th answer is the n-th symbol of x, which the symbol before it marks. Where x ends stands SEP: there, it tells
+// that EOS comes next. In `copy`, which repeats symbols, such a mark is necessary but does not suffice.
+std::vector<Evidence> FindEvidence(const Example& example) {
+  std::vector<Evidence> all;
+  size_t key = 0;  // of the next answer
+  for (size_t at = 0; at < example.tokens.size(); ++at) {
+    if (example.tokens[at] == strings::kBegin) key = at + 1;
+    if (example.supervised[at] == 0) continue;
+    all.push_back({at - 1, {key}, {{key, key - 1}}});
+    ++key;
+  }
+  return all;
+}
+
 constexpr char kSupervision[] = "every symbol after SEP";
 constexpr char kLengthOf[] = "symbols of the string";
 
 }  // namespace
 
 Kind CopyKind() {
-  return {kSupervision, kLengthOf, {1, strings::kMostSymbols}, &Lengths, &strings::Names, " ", &Make, &Explain};
+  return {kSupervision,  kLengthOf, {1, strings::kMostSymbols}, &Lengths, &strings::Names, " ", &Make, &Explain,
+          &FindEvidence, nullptr};
 }
 
 Kind InductKind() {
-  return {kSupervision, kLengthOf, {1, strings::kMostSymbols}, &UniqueLengths, &strings::Names, " ",
-          &MakeUnique,  &Explain};
+  return {
+      kSupervision,  kLengthOf, {1, strings::kMostSymbols}, &UniqueLengths, &strings::Names, " ", &MakeUnique, &Explain,
+      &FindEvidence, nullptr};
 }
 
 }  // namespace tra

@@ -1,6 +1,7 @@
 #include "tra/tasks/flipflop.h"
 
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,12 +40,36 @@ Example Make(const Recipe& recipe, Random& random) {
   return example;
 }
 
+// The bit that was written last tells the answer; the w before it is its mark. The query does not have to look at the w
+// itself, which comes too early to know the bit.
+std::vector<Evidence> FindEvidence(const Example& example) {
+  std::vector<Evidence> all;
+  size_t written = 0;
+  for (size_t at = 0; at < example.tokens.size(); ++at) {
+    if (example.tokens[at] == kWrite) written = at;
+    if (example.supervised[at] != 0) all.push_back({at - 1, {written + 1}, {{written + 1, written}}});
+  }
+  return all;
+}
+
+// Inserts ignored instructions anywhere but at the start and at the end, where a w and an r stand.
+std::optional<Stretched> Stretch(const Example& example, int64_t factor, int64_t /*symbols*/, Random& random) {
+  std::vector<size_t> gaps;
+  for (size_t at = 0; at < example.tokens.size(); ++at) {
+    const int32_t token = example.tokens[at];
+    if (token == kWrite || token == kRead || token == kIgnored) gaps.push_back(at);
+  }
+  if (gaps.empty()) return std::nullopt;
+  const size_t count = static_cast<size_t>(factor - 1) * gaps.size();
+  gaps.erase(gaps.begin());
+  const auto draw = [&] { return std::vector<int32_t>{kIgnored, kZero + static_cast<int32_t>(random.Below(2))}; };
+  return InsertPieces(example, gaps, count, draw, random);
+}
+
 std::vector<std::string> Explain(const Example& example, const std::vector<std::string>& names) {
   std::vector<std::string> sentences;
-  size_t written = 0;
-  for (size_t at = 0; at + 1 < example.tokens.size(); at += 2) {
-    if (example.tokens[at] == kWrite) written = at;
-    if (example.tokens[at] != kRead) continue;
+  for (const Evidence& evidence : FindEvidence(example)) {
+    const size_t at = evidence.query, written = evidence.links[0].key;
     const size_t between = (at - written) / 2 - 1;
     sentences.push_back("r at " + std::to_string(at) + ": the last w is at " + std::to_string(written) + " and wrote " +
                         names[static_cast<size_t>(example.tokens[written + 1])] + "; " + std::to_string(between) +
@@ -56,7 +81,16 @@ std::vector<std::string> Explain(const Example& example, const std::vector<std::
 }  // namespace
 
 Kind FlipflopKind() {
-  return {"the bit after each r", "instructions of two symbols", {2, 2}, &Lengths, &Names, "", &Make, &Explain};
+  return {"the bit after each r",
+          "instructions of two symbols",
+          {2, 2},
+          &Lengths,
+          &Names,
+          "",
+          &Make,
+          &Explain,
+          &FindEvidence,
+          &Stretch};
 }
 
 }  // namespace tra

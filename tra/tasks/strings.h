@@ -2,6 +2,7 @@
 #ifndef TRA_TASKS_STRINGS_H_
 #define TRA_TASKS_STRINGS_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,10 @@ std::vector<std::string> Names(int64_t symbols);
 // Draw a string of symbols that may repeat, or that each occur at most once.
 std::vector<int32_t> Draw(int64_t length, int64_t symbols, Random& random);
 std::vector<int32_t> DrawUnique(int64_t length, int64_t symbols, Random& random);
+
+// Draws different symbols that are not among the tokens; nothing if there are not as many as `count`.
+std::optional<std::vector<int32_t>> DrawUnused(const std::vector<int32_t>& tokens, size_t count, int64_t symbols,
+                                               Random& random);
 
 }  // namespace tra::strings
 

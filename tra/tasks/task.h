@@ -3,12 +3,15 @@
 #define TRA_TASKS_TASK_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tra/tasks/evidence.h"
 #include "tra/tasks/example.h"
 #include "tra/tasks/random.h"
+#include "tra/tasks/stretch.h"
 
 namespace tra {
 
@@ -47,6 +50,12 @@ struct Kind {
   Example (*make)(const Recipe& recipe, Random& random);
   // Explains the answers, in a list of sentences.
   std::vector<std::string> (*explain)(const Example& example, const std::vector<std::string>& names);
+  // Says for each answer, in their order, where it can be read; for packed examples too.
+  std::vector<Evidence> (*evidence)(const Example& example);
+  // Makes an example `factor` times as long with the same answers, by inserting irrelevant tokens; the token before an
+  // answer stays before it. Returns nothing if the task has no example that long. Null for tasks all of whose tokens
+  // are relevant.
+  std::optional<Stretched> (*stretch)(const Example& example, int64_t factor, int64_t symbols, Random& random);
   std::vector<const char*> groups = {};  // names of groups of examples that are also scored separately
 };
 
