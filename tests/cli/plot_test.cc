@@ -64,7 +64,7 @@ TEST_F(Plots, CurvesAreTheDefaultWithABandOverSeeds) {
   const std::string svg = ReadBytes(Out("c.svg"));
   EXPECT_TRUE(Contains(svg, "<title>TRA: 75 at 100</title>")) << svg;
   EXPECT_TRUE(Contains(svg, "<title>RoPE: 25 at 100</title>"));
-  EXPECT_TRUE(Contains(svg, "from the lowest to"));
+  EXPECT_TRUE(Contains(svg, "Lines: mean over seeds; bands:"));
 }
 
 TEST_F(Plots, TheNameOfTheFileChoosesItsKind) {
@@ -88,10 +88,11 @@ TEST_F(Plots, OtherEvaluationsInTheFolderOfARunAreFurtherLengths) {
   Expect(Plot("--chart lengths --out " + Out("n.svg")), 1,
          "none of the runs was scored at two lengths or more; tra eval RUN --lengths");
   std::ofstream(Runs() + "/tra-s1/longer.json") << Results("tra", 1, "2048-2048", 0.125).dump();
+  std::ofstream(Runs() + "/tra-s2/longer.json") << Results("tra", 2, "2048-2048", 0).dump();
   std::ofstream(Runs() + "/tra-s1/env.json") << "{}";
   const Result result = Plot("--chart lengths --out " + Out("n.svg"));
   EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_TRUE(Contains(ReadBytes(Out("n.svg")), "<title>TRA: 12.5 at 2048</title>")) << ReadBytes(Out("n.svg"));
+  EXPECT_TRUE(Contains(ReadBytes(Out("n.svg")), "<title>TRA: 6.25 at 2048</title>")) << ReadBytes(Out("n.svg"));
 }
 
 TEST_F(Plots, RunsThatAreStillTrainedHaveCurves) {

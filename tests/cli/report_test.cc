@@ -62,8 +62,10 @@ TEST_F(Reports, OfEveryCommittedFolderAreMade) {
 
 TEST_F(Reports, RunsWithWeightsAreLookedInto) {
   const std::string page = Made((*trained / "tra") + " " + (*trained / "fot"));
-  EXPECT_TRUE(Contains(page, "flipflop, TRA, seed 1")) << page.substr(0, 1000);
-  EXPECT_TRUE(Contains(page, "flipflop, FoT, seed 1"));
+  EXPECT_TRUE(Contains(page, "flipflop, TRA (demo), seed 1")) << page.substr(0, 1000);
+  EXPECT_TRUE(Contains(page, "flipflop, FoT (demo), seed 1"));
+  EXPECT_TRUE(Contains(page, "Its heads, on 4 examples of iid, step 2"));
+  EXPECT_TRUE(Contains(page, "Sparsity and decay of the heads"));
   EXPECT_TRUE(Contains(page, "its first 64 of 512 tokens"));
   EXPECT_TRUE(Contains(page, "\"threshold\":true"));
   EXPECT_TRUE(Contains(page, "\"threshold\":false"));
@@ -80,7 +82,7 @@ TEST_F(Reports, DamagedWeightsDoNotStopTheRest) {
   }
   const std::string page = Made(directory / "tra");
   EXPECT_TRUE(Contains(page, "cannot be looked into: "));
-  EXPECT_TRUE(Contains(page, "flipflop · TRA"));
+  EXPECT_TRUE(Contains(page, "flipflop · TRA (demo)"));
 }
 
 TEST_F(Reports, FailedAndUnfinishedRunsAreNamed) {

@@ -220,7 +220,7 @@ TEST(Render, UnknownFormatNamesThoseThereAre) {
     RenderTables({}, "jsn");
     FAIL() << "no error";
   } catch (const std::invalid_argument& error) {
-    EXPECT_STREQ(error.what(), "unknown table format 'jsn'; did you mean 'json'? There are md, latex, csv, json");
+    EXPECT_STREQ(error.what(), "unknown table format 'jsn'; did you mean 'json'? There are md, latex, html, csv, json");
   }
 }
 

@@ -114,7 +114,7 @@ TEST(Curves, WhereARunEndsEarlyTheCaptionSaysSo) {
   early.curves["eval/iid/em"].pop_back();
   const Chart chart = Kind("curves").draw({early, late}, {});
   EXPECT_EQ(chart.panels[0].series[0].points.size(), 1U);
-  EXPECT_TRUE(Says(chart.caption, "iid, TRA: drawn up to 100, where the first of its runs ends")) << chart.caption;
+  EXPECT_TRUE(Says(chart.caption, "iid, TRA: drawn up to 100, the last that all of its runs have")) << chart.caption;
 }
 
 TEST(Curves, LongOnesAreThinnedOut) {

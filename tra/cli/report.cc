@@ -137,8 +137,9 @@ std::vector<const ReportedRun*> InTableOrder(const std::vector<ReportedRun>& run
 // Looks into one run of each setting: the first that has weights.
 void LookInside(const Request& request, const std::vector<ReportedRun>& runs, Report& report) {
   AnalyzeOptions options;
-  options.examples = 8;
-  options.factors = {1, 4, 16};
+  // Few and short: a report must not take minutes. tra analyze looks longer.
+  options.examples = 4;
+  options.factors = {1, 4};
   options.over_training = false;
   std::set<std::string> settings, seen;
   int64_t left_out = 0;

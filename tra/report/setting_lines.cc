@@ -75,7 +75,7 @@ std::vector<Series> LineMaker::Lines(const SettingsOfTask& of, const std::string
     for (const Curve& curve : curves) last = std::max(last, curve.back().first);
     if (all.mean.back().first < last) {
       notes_.push_back(place + ": drawn up to " + ShortNumber(all.mean.back().first) +
-                       ", where the first of its runs ends");
+                       ", the last that all of its runs have");
     }
     seeds_.insert(curves.size());
     const CurveSummary shown = ThinnedOut(all, kMostPoints);
