@@ -243,7 +243,7 @@ Axis LengthAxis(const std::set<Lengths>& lengths, const ChartedRun& run, std::op
   Axis axis;
   axis.label = "length" + (run.length_unit.empty() ? "" : ", " + run.length_unit);
   const double low = MiddleOf(*lengths.begin()), high = MiddleOf(*lengths.rbegin());
-  constexpr double kWide = 7.5;
+  constexpr double kWide = 20;
   axis.scale = scale.value_or(high / low >= kWide ? Scale::kLog2 : Scale::kLinear);
   for (const Lengths& each : lengths) axis.ticks.push_back({MiddleOf(each), LengthName(each)});
   std::vector<double> ends = {low, high};
