@@ -99,8 +99,8 @@ std::vector<RunResults> ReadAllResults(const std::vector<std::string>& paths) {
 std::vector<std::string> FindRuns(const std::vector<std::string>& paths) {
   std::set<std::string> folders;
   Walk(paths, {run_files::kResults, run_files::kConfig}, [&](const std::string& file) {
-    const fs::path folder = fs::path(file).parent_path();
-    folders.insert(folder.empty() ? "." : folder.lexically_normal().string());
+    const fs::path folder = fs::path(file).lexically_normal().parent_path();  // the same however it was reached
+    folders.insert(folder.empty() ? "." : folder.string());
   });
   if (folders.empty()) throw std::runtime_error("no runs there; tra train and tra sweep make them");
   return {folders.begin(), folders.end()};
