@@ -47,7 +47,7 @@ TEST(View, SaysWhatIsMissing) {
   const TemporaryDirectory directory;
   const Result none = RunTra("view " + (directory / "none"));
   EXPECT_EQ(none.code, 1);
-  EXPECT_TRUE(Contains(none.err, "there is no such folder")) << none.err;
+  EXPECT_TRUE(Contains(none.err, "no such file or folder")) << none.err;
   const std::string run = directory / "run";
   TrainTiny(run, kFlipflop);
   std::filesystem::remove_all(run + "/checkpoints");

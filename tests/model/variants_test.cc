@@ -113,7 +113,7 @@ TEST(Identity, DiffWithLambdaZeroIsNormedPlainAttention) {
   const at::Tensor normed = RmsNorm(plain, weights["norm"], 1e-5) * (1 - lambda_init);
   const at::Tensor want =
       at::linear(normed.transpose(1, 2).reshape({2, 30, 32}), weights["out.weight"], weights["out.bias"]);
-  EXPECT_LT(MaxDifference(layer->Forward(x, 0, 0, nullptr), want), 1e-5);
+  EXPECT_LT(MaxDifference(layer->Forward(x, 0, 0, nullptr, nullptr), want), 1e-5);
 }
 
 TEST(Identity, QkNormMakesTheScaleOfQueriesIrrelevant) {

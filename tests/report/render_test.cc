@@ -59,6 +59,22 @@ TEST(Render, Markdown) {
 )");
 }
 
+TEST(Render, Html) {
+  const std::string html = RenderTables({Small()}, "html");
+  EXPECT_EQ(html.rfind("<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"table small\">", 0), 0U)
+      << html;
+  for (const char* part :
+       {"<caption>Exact match in percent; mean ± std over seeds, n=1 to 2.</caption>",
+        "<tr><td></td><th scope=\"col\">RoPE</th><th scope=\"col\">TRA</th><th scope=\"col\">TRA (a|b &amp; c_d 100%, "
+        "&quot;e&quot;)</th></tr>",
+        "<tr class=\"part\"><th scope=\"row\">Flip-flop IID</th><td>62.50 ± 17.68 (n=2)</td>"
+        "<td><b>100.00 ± 0.00</b> (n=2)</td><td>-</td></tr>",
+        "<tr class=\"paper\"><th scope=\"row\"><i>paper</i></th><td>100.00 ± 0.00</td>",
+        "<ul class=\"notes\">\n<li>paper: "}) {
+    EXPECT_NE(html.find(part), std::string::npos) << part << "\n" << html;
+  }
+}
+
 TEST(Render, Latex) {
   EXPECT_EQ(RenderTables({Small(), Plain()}, "latex"),
             R"(% \usepackage{booktabs,adjustbox}
@@ -204,7 +220,7 @@ TEST(Render, UnknownFormatNamesThoseThereAre) {
     RenderTables({}, "jsn");
     FAIL() << "no error";
   } catch (const std::invalid_argument& error) {
-    EXPECT_STREQ(error.what(), "unknown table format 'jsn'; did you mean 'json'? There are md, latex, csv, json");
+    EXPECT_STREQ(error.what(), "unknown table format 'jsn'; did you mean 'json'? There are md, latex, html, csv, json");
   }
 }
 

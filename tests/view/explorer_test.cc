@@ -268,11 +268,5 @@ TEST_F(Exploring, RunsOfTheSameNameInDifferentFoldersAreToldApart) {
   EXPECT_NE(runs.at(0).at("name"), runs.at(1).at("name"));
 }
 
-TEST(FindRuns, NamesFoldersWithoutRuns) {
-  const TemporaryDirectory directory;
-  EXPECT_THROW(FindRuns({directory / ""}), std::runtime_error);
-  EXPECT_THROW(FindRuns({directory / "none"}), std::runtime_error);
-}
-
 }  // namespace
 }  // namespace tra

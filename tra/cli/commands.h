@@ -14,6 +14,8 @@ void AddTrain(CLI::App& app);
 void AddSweep(CLI::App& app);
 void AddEval(CLI::App& app);
 void AddTable(CLI::App& app);
+void AddPlot(CLI::App& app);
+void AddReport(CLI::App& app);
 void AddAnalyze(CLI::App& app);
 void AddHeatmap(CLI::App& app);
 void AddView(CLI::App& app);
@@ -26,8 +28,8 @@ void AddBench(CLI::App& app);
 
 // In the order in which help lists them.
 constexpr AddCommand kCommands[] = {
-    &AddDemo,  &AddTrain,    &AddSweep,  &AddEval, &AddTable, &AddAnalyze,  &AddHeatmap,
-    &AddView,  &AddGenerate, &AddLogits, &AddList, &AddData,  &AddTokenize,
+    &AddDemo,    &AddTrain, &AddSweep,    &AddEval,   &AddTable, &AddPlot, &AddReport,   &AddAnalyze,
+    &AddHeatmap, &AddView,  &AddGenerate, &AddLogits, &AddList,  &AddData, &AddTokenize,
 #ifdef TRA_BENCH
     &AddBench,
 #endif

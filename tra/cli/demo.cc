@@ -78,9 +78,8 @@ std::vector<SweepRun> PlanRuns(const Request& request) {
 std::string DrawCurves(const Request& request) {
   Chart chart;
   chart.title = "Flip-flop: exact match during training, mean and range of " + std::to_string(request.seeds) + " seeds";
-  chart.x_label = "step";
-  chart.y_label = "exact match, %";
-  chart.y_high = 100;
+  chart.x.label = "step";
+  chart.y = {"exact match, %", 0, 100};
   for (const Split& split : FindTask("flipflop").splits) {
     if (split.name == std::string("train")) continue;
     Panel panel = {split.name, {}};

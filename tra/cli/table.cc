@@ -1,55 +1,28 @@
 // tra table: prints results of many runs as the paper's tables.
 #include <CLI/App.hpp>
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "tra/base/names.h"
+#include "tra/cli/charted_run.h"
 #include "tra/cli/commands.h"
 #include "tra/cli/output.h"
 #include "tra/report/render.h"
 #include "tra/report/run_list.h"
 #include "tra/report/specs.h"
 #include "tra/report/tables.h"
-#include "tra/run/files.h"
-#include "tra/run/sweep.h"
 
 namespace tra::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct Request {
   std::vector<std::string> runs, tables;
   std::string format = "md", out;
   bool paper = false, each_run = false;
 };
-
-// Reads results.json of every run in or below the given folders, and the given files.
-std::vector<RunResults> ReadAll(const std::vector<std::string>& paths) {
-  std::vector<std::string> files;
-  for (const std::string& given : paths) {
-    const std::string path = fs::path(given).extension() == ".toml" ? ReadSweep(given).folder : given;
-    if (fs::is_regular_file(path)) {
-      files.push_back(path);
-    } else if (fs::is_directory(path)) {
-      for (const auto& each : fs::recursive_directory_iterator(path)) {
-        if (each.path().filename() == run_files::kResults) files.push_back(each.path().string());
-      }
-    } else {
-      throw std::runtime_error(path + ": no such file or folder; check the path");
-    }
-  }
-  std::sort(files.begin(), files.end());
-  std::vector<RunResults> all;
-  all.reserve(files.size());
-  for (const std::string& file : files) all.push_back(ReadResults(file));
-  if (all.empty()) throw std::runtime_error("no results.json there; tra train and tra sweep write them");
-  return all;
-}
 
 // Throws for an unknown table: a misspelt name would print nothing and look like success.
 void CheckNames(const std::vector<std::string>& tables) {
@@ -66,7 +39,7 @@ void CheckNames(const std::vector<std::string>& tables) {
 
 void PrintTables(const Request& request) {
   CheckNames(request.tables);
-  const std::vector<RunResults> runs = ReadAll(request.runs);
+  const std::vector<RunResults> runs = ReadAllResults(request.runs);
   if (request.each_run) {
     Output out(request.out);
     out.Write(RunListCsv(runs));

@@ -13,10 +13,8 @@ namespace {
 Chart ShareChart(std::string title, std::string x_label, std::string y_label) {
   Chart chart;
   chart.title = std::move(title);
-  chart.x_label = std::move(x_label);
-  chart.y_label = std::move(y_label);
-  chart.y_low = 0;
-  chart.y_high = 1;
+  chart.x.label = std::move(x_label);
+  chart.y = {std::move(y_label), 0, 1};
   return chart;
 }
 

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+#include <map>
 #include <stdexcept>
 
+#include "tra/report/series_style.h"
 #include "tra/report/svg.h"
 #include "tra/report/xml.h"
 
@@ -14,145 +15,259 @@ namespace {
 using svg::Line;
 using svg::Pixels;
 using svg::Text;
+using svg::TextWidth;
+using svg::Wrapped;
 
 // The sizes of a panel's plot and of what is around it, in pixels.
 constexpr double kWidth = 260, kHeight = 200, kGap = 40, kLeft = 58, kRight = 16, kTop = 72, kBottom = 48;
+constexpr double kLegendRow = 20, kPanelTitle = 28, kCaptionLine = 15;
 
-// Seven of Okabe and Ito's colours, which can be told apart with any kind of colour vision, and two more; dashes help
-// in print without colour.
-struct Stroke {
-  const char *color, *dashes;
-};
-constexpr Stroke kStrokes[] = {
-    {"#0072B2", "none"}, {"#D55E00", "6 3"}, {"#009E73", "2 2"},  {"#CC79A7", "8 3 2 3"}, {"#E69F00", "10 4"},
-    {"#56B4E9", "4 2"},  {"#000000", "1 3"}, {"#999999", "none"}, {"#7A5195", "5 5"},
-};
-
-std::string Number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
+std::string StrokeStyle(const SeriesStyle& style) {
+  return "fill=\"none\" stroke=\"" + std::string(style.color) + "\" stroke-width=\"2\" stroke-dasharray=\"" +
+         style.dashes + "\"";
 }
 
-std::string StrokeStyle(const Stroke& stroke) {
-  return "fill=\"none\" stroke=\"" + std::string(stroke.color) + "\" stroke-width=\"2\" stroke-dasharray=\"" +
-         stroke.dashes + "\"";
+std::string Marker(double x, double y, const SeriesStyle& style, const std::string& title) {
+  return "<path class=\"marker\" transform=\"translate(" + Pixels(x) + " " + Pixels(y) + ")\" d=\"" + style.marker +
+         "\" stroke=\"" + style.color + "\" fill=\"" + (style.filled ? style.color : "white") + "\"" +
+         (title.empty() ? "/>\n" : "><title>" + EscapeXml(title) + "</title></path>\n");
 }
+
+// Returns what stands at the top of the plot for a value that has no place in it.
+const char* NotFinite(double y) { return std::isnan(y) ? "NaN" : y > 0 ? "∞" : "−∞"; }
 
 class Drawing {
  public:
-  explicit Drawing(const Chart& chart) : chart_(chart) {
-    if (!(chart.y_low < chart.y_high)) throw std::invalid_argument("chart: y_low must be below y_high");
-    bool any = false;
-    for (const Panel& panel : chart.panels) {
-      for (const Series& series : panel.series) {
-        if (std::find(names_.begin(), names_.end(), series.name) == names_.end()) names_.push_back(series.name);
-        for (const auto& [x, y] : series.points) {
-          x_low_ = any ? std::min(x_low_, x) : x;
-          x_high_ = any ? std::max(x_high_, x) : x;
-          any = true;
-        }
-      }
-    }
-    if (!any) throw std::invalid_argument("chart: there are no points to draw");
-    if (x_low_ == x_high_) x_high_ = x_low_ + 1;
+  explicit Drawing(const Chart& chart) : chart_(chart), axes_(AxesOf(chart)), styles_(StylesOf(chart)) {
+    if (styles_.empty()) throw std::invalid_argument("chart: there are no points to draw");
+    columns_ = std::max<size_t>(1, std::min(chart.columns, chart.panels.size()));
+    rows_ = (chart.panels.size() + columns_ - 1) / columns_;
+    for (const Panel& panel : chart.panels) own_y_ = own_y_ || panel.y.has_value();
+    gap_ = own_y_ ? kGap + 36 : kGap;
+    const auto columns = static_cast<double>(columns_);
+    width_ = kLeft + columns * kWidth + (columns - 1) * gap_ + kRight;
+    title_ = Wrapped(chart.title, width_ - kLeft - kRight, 15);  // bold text is wider
+    legend_ = LayOutLegend();
+    top_ = kTop + 18 * static_cast<double>(std::max<size_t>(1, title_.size()) - 1) +
+           kLegendRow * (legend_.empty() ? 0 : legend_.back().row);
+    caption_ = Wrapped(chart.caption, width_ - kLeft - kRight, 11);
+    height_ = top_ + static_cast<double>(rows_) * (kHeight + kBottom) + static_cast<double>(rows_ - 1) * kPanelTitle +
+              kCaptionLine * static_cast<double>(caption_.size()) + (caption_.empty() ? 0 : 8);
   }
 
   std::string Svg() {
-    const auto panels = static_cast<double>(chart_.panels.size());
-    const double width = kLeft + panels * kWidth + (panels - 1) * kGap + kRight, height = kTop + kHeight + kBottom;
-    std::string out = svg::Begin(width, height, chart_.title) +
-                      Text(kLeft, 20, "start", chart_.title, " font-size=\"14\" font-weight=\"bold\"") + Legend();
-    const double middle = kTop + kHeight / 2;
-    out += Text(16, middle, "middle", chart_.y_label, svg::Upwards(16, middle));
-    for (size_t i = 0; i < chart_.panels.size(); ++i) {
-      DrawPanel(chart_.panels[i], kLeft + static_cast<double>(i) * (kWidth + kGap), i == 0, out);
+    std::string out = svg::Begin(width_, height_, chart_.title);
+    for (size_t i = 0; i < title_.size(); ++i) {
+      out +=
+          Text(kLeft, 20 + 18 * static_cast<double>(i), "start", title_[i], " font-size=\"14\" font-weight=\"bold\"");
+    }
+    DrawLegend(out);
+    for (size_t i = 0; i < chart_.panels.size(); ++i) DrawPanel(i, out);
+    double y = height_ - kCaptionLine * static_cast<double>(caption_.size()) + 6;
+    for (const std::string& line : caption_) {
+      out += Text(kLeft, y, "start", line, " font-size=\"11\" fill=\"#444444\"");
+      y += kCaptionLine;
     }
     return out + svg::kEnd;
   }
 
  private:
-  std::string Legend() const {
-    std::string out;
-    double x = kLeft;
-    for (size_t i = 0; i < names_.size(); ++i) {
-      out += Line(x, 36, x + 28, 36, StrokeStyle(kStrokes[i % std::size(kStrokes)]));
-      out += Text(x + 34, 40, "start", names_[i]);
-      x += 50 + 8 * static_cast<double>(names_[i].size());
+  struct LegendEntry {
+    double x, row;
+  };
+
+  std::vector<LegendEntry> LayOutLegend() const {
+    std::vector<LegendEntry> entries;
+    double x = kLeft, row = 0;
+    for (const NamedStyle& each : styles_) {
+      const double wide = 50 + TextWidth(each.name, 12.5);
+      if (x > kLeft && x + wide > width_ - kRight + 16) {
+        x = kLeft;
+        ++row;
+      }
+      entries.push_back({x, row});
+      x += wide;
     }
-    return out;
+    return entries;
   }
 
-  double X(double x, double left) const { return left + (x - x_low_) / (x_high_ - x_low_) * kWidth; }
-  double Y(double y) const {
-    const double share = (std::clamp(y, chart_.y_low, chart_.y_high) - chart_.y_low) / (chart_.y_high - chart_.y_low);
-    return kTop + (1 - share) * kHeight;
-  }
-
-  void DrawPanel(const Panel& panel, double left, bool first, std::string& out) const {
-    out += Text(left + kWidth / 2, kTop - 10, "middle", panel.title);
-    for (const double tick : Ticks(chart_.y_low, chart_.y_high)) {
-      out += Line(left, Y(tick), left + kWidth, Y(tick), "stroke=\"#DDDDDD\"");
-      if (first) out += Text(left - 6, Y(tick) + 4, "end", Number(tick));
-    }
-    for (const double tick : Ticks(x_low_, x_high_)) {
-      out += Line(X(tick, left), kTop + kHeight, X(tick, left), kTop + kHeight + 4, "stroke=\"#888888\"");
-      out += Text(X(tick, left), kTop + kHeight + 18, "middle", Number(tick));
-    }
-    out += Line(left, kTop + kHeight, left + kWidth, kTop + kHeight, "stroke=\"#888888\"");
-    out += Text(left + kWidth / 2, kTop + kHeight + 38, "middle", chart_.x_label);
-    for (const Series& series : panel.series) {
-      const auto number = static_cast<size_t>(std::find(names_.begin(), names_.end(), series.name) - names_.begin());
-      DrawSeries(series, left, kStrokes[number % std::size(kStrokes)], out);
+  void DrawLegend(std::string& out) const {
+    const double first = 36 + 18 * static_cast<double>(std::max<size_t>(1, title_.size()) - 1);
+    for (size_t i = 0; i < styles_.size(); ++i) {
+      const double x = legend_[i].x, y = first + kLegendRow * legend_[i].row;
+      const SeriesStyle style = StyleNumber(styles_[i].style);
+      if (styles_[i].joined) out += Line(x, y, x + 28, y, StrokeStyle(style));
+      out += Marker(x + 14, y, style, "");
+      out += Text(x + 34, y + 4, "start", styles_[i].name);
     }
   }
 
-  void DrawBand(const Series& series, double left, const Stroke& stroke, std::string& out) const {
+  struct Place {
+    double left, top;
+    const Axis &x, &y;
+
+    double X(double value) const { return left + PlaceOn(x, value) * kWidth; }
+    double Y(double value) const { return top + (1 - PlaceOn(y, value)) * kHeight; }
+  };
+
+  Place PlaceOf(size_t panel) const {
+    const auto column = static_cast<double>(panel % columns_), row = static_cast<double>(panel / columns_);
+    return {kLeft + column * (kWidth + gap_), top_ + row * (kHeight + kBottom + kPanelTitle), axes_[panel].x,
+            axes_[panel].y};
+  }
+
+  void DrawPanel(size_t number, std::string& out) const {
+    const Panel& panel = chart_.panels[number];
+    const Place place = PlaceOf(number);
+    const bool first = number % columns_ == 0 || panel.y.has_value();
+    const double bottom = place.top + kHeight, middle = place.top + kHeight / 2;
+    if (first) {
+      out += Text(place.left - 42, middle, "middle", place.y.label, svg::Upwards(place.left - 42, middle));
+    }
+    out += Text(place.left + kWidth / 2, place.top - 10, "middle", panel.title);
+    for (const Tick& tick : TicksOf(place.y)) {
+      const double y = place.Y(tick.at);
+      out += Line(place.left, y, place.left + kWidth, y, "stroke=\"#DDDDDD\"");
+      if (first) out += Text(place.left - 6, y + 4, "end", tick.label);
+    }
+    if (place.x.mark) DrawMark(*place.x.mark, place, out);
+    double free_from = -1e9;
+    for (const Tick& tick : TicksOf(place.x)) {
+      const double x = place.X(tick.at), half = TextWidth(tick.label, 12) / 2;
+      out += Line(x, bottom, x, bottom + 4, "stroke=\"#888888\"");
+      if (x - half < free_from) continue;  // the label would run into the one before
+      out += Text(x, bottom + 18, "middle", tick.label);
+      free_from = x + half + 4;
+    }
+    out += Line(place.left, bottom, place.left + kWidth, bottom, "stroke=\"#888888\"");
+    out += Text(place.left + kWidth / 2, bottom + 38, "middle", place.x.label);
+    std::map<double, int> written;  // at the top of the plot, by x
+    for (const Series& series : panel.series) DrawBand(series, place, out);
+    for (const Series& series : panel.series) DrawSeries(series, place, written, out);
+  }
+
+  static void DrawMark(const Tick& mark, const Place& place, std::string& out) {
+    const double x = place.X(mark.at);
+    const bool left = x > place.left + kWidth / 2;
+    out += Line(x, place.top, x, place.top + kHeight, "stroke=\"#888888\" stroke-dasharray=\"3 3\"");
+    out += Text(x + (left ? -4 : 4), place.top + kHeight / 2, left ? "end" : "start", mark.label,
+                " font-size=\"10\" fill=\"#666666\"");
+  }
+
+  SeriesStyle StyleOf(const Series& series) const {
+    for (const NamedStyle& each : styles_) {
+      if (each.name == series.name) return StyleNumber(each.style);
+    }
+    return StyleNumber(0);
+  }
+
+  void DrawBand(const Series& series, const Place& place, std::string& out) const {
     if (series.band.empty()) return;
     if (series.band.size() != series.points.size()) throw std::invalid_argument("chart: a band needs as many points");
     std::string there, back;  // along the upper edge, and back along the lower one
+    const auto finish = [&] {
+      if (!there.empty()) {
+        out += "<path d=\"" + there + back + " Z\" fill=\"" + StyleOf(series).color + "\" fill-opacity=\"0.15\"/>\n";
+      }
+      there.clear();
+      back.clear();
+    };
     for (size_t i = 0; i < series.points.size(); ++i) {
       const auto [low, high] = series.band[i];
-      if (!std::isfinite(low) || !std::isfinite(high)) continue;
-      const std::string x = Pixels(X(series.points[i].first, left));
-      there += (there.empty() ? "M" : " L") + x + " " + Pixels(Y(high));
-      back.insert(0, " L" + x + " " + Pixels(Y(low)));
+      if (!std::isfinite(low) || !std::isfinite(high)) {  // a band across it would claim to know
+        finish();
+        continue;
+      }
+      const std::string x = Pixels(place.X(series.points[i].first));
+      there += (there.empty() ? "M" : " L") + x + " " + Pixels(place.Y(high));
+      back.insert(0, " L" + x + " " + Pixels(place.Y(low)));
     }
-    if (there.empty()) return;
-    out += "<path d=\"" + there + back + " Z\" fill=\"" + stroke.color + "\" fill-opacity=\"0.15\"/>\n";
+    finish();
   }
 
-  void DrawSeries(const Series& series, double left, const Stroke& stroke, std::string& out) const {
-    DrawBand(series, left, stroke, out);
-    std::string path;
+  void DrawSeries(const Series& series, const Place& place, std::map<double, int>& written, std::string& out) const {
+    const SeriesStyle style = StyleOf(series);
+    // A long line has few markers, so that its dashes can be seen.
+    constexpr size_t kAll = 24, kSome = 8;
+    const size_t every = !series.joined || series.points.size() <= kAll ? 1 : series.points.size() / kSome;
+    std::string path, markers;
     bool pen = false;
-    for (const auto& [x, y] : series.points) {
-      if (std::isfinite(y)) {
-        path += (pen ? " L" : path.empty() ? "M" : " M") + Pixels(X(x, left)) + " " + Pixels(Y(y));
-        out += "<circle cx=\"" + Pixels(X(x, left)) + "\" cy=\"" + Pixels(Y(y)) + "\" r=\"2.5\" fill=\"" +
-               stroke.color + "\"><title>" + EscapeXml(series.name) + ": " + Number(y) + " at " + Number(x) +
-               "</title></circle>\n";
+    for (size_t i = 0; i < series.points.size(); ++i) {
+      const auto [x, y] = series.points[i];
+      const bool finite = std::isfinite(y);
+      if (finite) {
+        path += (pen ? " L" : path.empty() ? "M" : " M") + Pixels(place.X(x)) + " " + Pixels(place.Y(y));
+        if (i % every == 0 || i + 1 == series.points.size()) {
+          markers +=
+              Marker(place.X(x), place.Y(y), style, series.name + ": " + ShortNumber(y) + " at " + ShortNumber(x));
+        }
+      } else if (pen || i == 0) {  // once for all that follow each other
+        const double at = place.top + 11 + 11 * written[x]++;
+        markers += Text(place.X(x), at, "middle", NotFinite(y),
+                        " font-size=\"10\" font-weight=\"bold\" fill=\"" + std::string(style.color) + "\"");
       }
-      pen = std::isfinite(y);
+      pen = finite;
     }
-    if (!path.empty() && series.joined) out += "<path d=\"" + path + "\" " + StrokeStyle(stroke) + "/>\n";
+    if (!path.empty() && series.joined) out += "<path d=\"" + path + "\" " + StrokeStyle(style) + "/>\n";
+    out += markers;
   }
 
   const Chart& chart_;
-  std::vector<std::string> names_;
-  double x_low_ = 0, x_high_ = 0;
+  std::vector<PanelAxes> axes_;
+  std::vector<NamedStyle> styles_;
+  size_t columns_ = 1, rows_ = 1;
+  bool own_y_ = false;
+  double gap_ = kGap, width_ = 0, height_ = 0, top_ = 0;
+  std::vector<std::string> title_, caption_;
+  std::vector<LegendEntry> legend_;
+};
+
+struct Values {
+  std::vector<double> x, y;
+
+  void Add(const Panel& panel) {
+    for (const Series& series : panel.series) {
+      for (const auto& [at, value] : series.points) {
+        x.push_back(at);
+        y.push_back(value);
+      }
+      for (const auto& [low, high] : series.band) {
+        y.push_back(low);
+        y.push_back(high);
+      }
+    }
+  }
 };
 
 }  // namespace
 
-std::vector<double> Ticks(double low, double high) {
-  const double rough = (high - low) / 6, power = std::pow(10, std::floor(std::log10(rough)));
-  const double share = rough / power;
-  const double step = power * (share <= 1 ? 1 : share <= 2 ? 2 : share <= 5 ? 5 : 10);
-  std::vector<double> ticks;
-  // Multiplies instead of adding up, since rounding would lose the last tick. + 0.0 turns -0 into 0.
-  for (double n = std::ceil(low / step - 1e-9) + 0.0; n * step <= high + step * 1e-9; ++n) ticks.push_back(n * step);
-  return ticks;
+std::vector<PanelAxes> AxesOf(const Chart& chart) {
+  constexpr double kFree = 0.05;  // above and below what is drawn
+  Values shared_x, shared_y;
+  for (const Panel& panel : chart.panels) {
+    if (!panel.x) shared_x.Add(panel);
+    if (!panel.y) shared_y.Add(panel);
+  }
+  const Axis x = FitAxis(chart.x, shared_x.x), y = FitAxis(chart.y, shared_y.y, kFree);
+  std::vector<PanelAxes> axes;
+  for (const Panel& panel : chart.panels) {
+    Values own;
+    own.Add(panel);
+    axes.push_back({panel.x ? FitAxis(*panel.x, own.x) : x, panel.y ? FitAxis(*panel.y, own.y, kFree) : y});
+  }
+  return axes;
+}
+
+std::vector<NamedStyle> StylesOf(const Chart& chart) {
+  std::vector<NamedStyle> styles;
+  for (const Panel& panel : chart.panels) {
+    for (const Series& series : panel.series) {
+      const auto same = [&](const NamedStyle& each) { return each.name == series.name; };
+      if (series.points.empty() || std::any_of(styles.begin(), styles.end(), same)) continue;
+      styles.push_back({series.name, series.style.value_or(styles.size()), series.joined});
+    }
+  }
+  return styles;
 }
 
 std::string ChartSvg(const Chart& chart) { return Drawing(chart).Svg(); }

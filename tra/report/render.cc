@@ -9,6 +9,7 @@ const std::vector<TableFormat>& TableFormats() {
   static const std::vector<TableFormat> kFormats = {
       {"md", "Markdown", &RenderMarkdown},
       {"latex", "LaTeX; needs the packages booktabs and adjustbox", &RenderLatex},
+      {"html", "part of a page", &RenderHtml},
       {"csv", "a line per number, every digit", &RenderCsv},
       {"json", "everything", &RenderJson},
   };

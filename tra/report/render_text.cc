@@ -5,6 +5,7 @@
 
 #include "tra/report/renderers.h"
 #include "tra/report/success.h"
+#include "tra/report/xml.h"
 
 namespace tra {
 
@@ -76,6 +77,9 @@ std::string EscapeLatex(const std::string& text) {
   return escaped;
 }
 
+std::string EscapeHtml(const std::string& text) { return EscapeXml(text); }
+
+constexpr Markup kHtml = {&EscapeHtml, " ± ", "<b>", "</b>"};
 constexpr Markup kMarkdown = {&EscapeMarkdown, " ± ", "**", "**"};
 constexpr Markup kLatex = {&EscapeLatex, " $\\pm$ ", "\\textbf{", "}"};
 
@@ -209,6 +213,34 @@ std::string RenderLatex(const std::vector<Table>& tables) {
       text += "  \\par\\footnotesize " + EscapeLatex(footnote) + ".\n";
     }
     text += "\\end{table*}\n";
+  }
+  return text;
+}
+
+std::string RenderHtml(const std::vector<Table>& tables) {
+  const std::string paper = "<i>paper</i>";
+  std::string text;
+  for (const Table& table : tables) {
+    const TextGrid grid = GridOf(table, kHtml, paper);
+    // A region that can be scrolled must be reachable by keyboard.
+    text += "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"table " + EscapeXml(table.name) + "\">\n";
+    text += "<table>\n<caption>" + EscapeXml(table.caption) + ".</caption>\n<thead>\n<tr><td></td>";
+    for (const std::string& title : grid.titles) {
+      text += "<th scope=\"col\">" + title + "</th>";
+    }
+    text += "</tr>\n</thead>\n<tbody>\n";
+    for (const TextRow& row : grid.rows) {
+      const std::string kind = row.label == paper ? "paper" : row.new_part ? "part" : "";
+      text += kind.empty() ? "<tr>" : "<tr class=\"" + kind + "\">";
+      text += "<th scope=\"row\">" + row.label + "</th>";
+      for (const std::string& cell : row.cells) text += "<td>" + cell + "</td>";
+      text += "</tr>\n";
+    }
+    text += "</tbody>\n</table>\n</div>\n";
+    if (table.footnotes.empty()) continue;
+    text += "<ul class=\"notes\">\n";
+    for (const std::string& footnote : table.footnotes) text += "<li>" + EscapeXml(footnote) + ".</li>\n";
+    text += "</ul>\n";
   }
   return text;
 }

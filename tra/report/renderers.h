@@ -15,6 +15,7 @@ std::string EscapeMarkdown(const std::string& text);
 // Render tables for reading.
 std::string RenderMarkdown(const std::vector<Table>& tables);
 std::string RenderLatex(const std::vector<Table>& tables);
+std::string RenderHtml(const std::vector<Table>& tables);
 
 // Render tables for programs: with every digit, in the same units.
 std::string RenderCsv(const std::vector<Table>& tables);

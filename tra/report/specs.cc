@@ -44,22 +44,6 @@ std::vector<TableSpec> MakePaperTables() {
   return tables;
 }
 
-// Orders 51-100 before 101-200: digits that stand together count as one number.
-bool NaturallyBefore(const std::string& a, const std::string& b) {
-  const auto digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
-  size_t i = 0, j = 0;
-  while (i < a.size() && j < b.size()) {
-    size_t a_digits = 0, b_digits = 0;
-    while (i + a_digits < a.size() && digit(a[i + a_digits])) ++a_digits;
-    while (j + b_digits < b.size() && digit(b[j + b_digits])) ++b_digits;
-    // A number with more digits is larger; leading zeros do not occur in our names.
-    if (a_digits > 0 && b_digits > 0 && a_digits != b_digits) return a_digits < b_digits;
-    if (a[i] != b[j]) return a[i] < b[j];
-    ++i, ++j;
-  }
-  return a.size() - i < b.size() - j;
-}
-
 bool Before(const Measure& a, const Measure& b) {
   if (a.task != b.task) return NaturallyBefore(a.task, b.task);
   if (a.metric != b.metric) return a.metric < b.metric;
@@ -89,6 +73,21 @@ std::string Describe(const Measure& measure) {
 }
 
 }  // namespace
+
+bool NaturallyBefore(const std::string& a, const std::string& b) {
+  const auto digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+  size_t i = 0, j = 0;
+  while (i < a.size() && j < b.size()) {
+    size_t a_digits = 0, b_digits = 0;
+    while (i + a_digits < a.size() && digit(a[i + a_digits])) ++a_digits;
+    while (j + b_digits < b.size() && digit(b[j + b_digits])) ++b_digits;
+    // A number with more digits is larger; leading zeros do not occur in our names.
+    if (a_digits > 0 && b_digits > 0 && a_digits != b_digits) return a_digits < b_digits;
+    if (a[i] != b[j]) return a[i] < b[j];
+    ++i, ++j;
+  }
+  return a.size() - i < b.size() - j;
+}
 
 LineSpec SolvedLine(const std::string& task) { return {"Solved", {task, "", "", 0, "solved"}}; }
 

@@ -22,6 +22,9 @@ struct TableSpec {
   bool settings_in_rows = false;  // rather than in columns: for many settings and few measures
 };
 
+// Orders 51-100 before 101-200: digits that stand together count as one number.
+bool NaturallyBefore(const std::string& a, const std::string& b);
+
 // Returns the paper's tables "table1", "table2" and "table3", and "windows" with the numbers of its figure on longer
 // windows.
 const std::vector<TableSpec>& PaperTables();

@@ -17,15 +17,6 @@
 namespace tra {
 namespace {
 
-struct InPaperOrder {
-  bool operator()(const Column& a, const Column& b) const {
-    const auto key = [](const Column& column) {
-      return std::make_tuple(PaperOrder(column.attention), std::cref(column.attention), std::cref(column.label));
-    };
-    return key(a) < key(b);
-  }
-};
-
 Column ColumnOf(const RunResults& run) { return {run.attention, run.label}; }
 
 std::optional<double> FindValue(const RunResults& run, const Measure& measure) {
@@ -44,15 +35,6 @@ std::optional<double> FindValue(const RunResults& run, const Measure& measure) {
   throw std::invalid_argument(first + " and " + second + ": both are task '" + other.task + "', attention '" +
                               other.attention + "', label '" + other.label + "', seed " + std::to_string(other.seed) +
                               "; leave one out, or tell them apart by label");
-}
-
-// Throws if two runs have the same settings and seed: a mean would count that seed twice.
-void RefuseDuplicates(const std::vector<RunResults>& runs) {
-  std::map<std::tuple<std::string, std::string, std::string, uint64_t>, std::string> files;
-  for (const RunResults& run : runs) {
-    const auto [known, is_new] = files.emplace(std::tie(run.task, run.attention, run.label, run.seed), run.file);
-    if (!is_new) FailDuplicate(known->second, run);
-  }
 }
 
 void MarkBest(TableLine& line) {
@@ -178,8 +160,25 @@ std::string Column::Title() const {
   return label.empty() ? name : name + " (" + label + ")";
 }
 
+bool InPaperOrder::operator()(const Column& a, const Column& b) const {
+  const auto key = [](const Column& column) {
+    return std::make_tuple(PaperOrder(column.attention), std::cref(column.attention), std::cref(column.label));
+  };
+  return key(a) < key(b);
+}
+
+void RefuseDuplicates(const std::vector<const RunResults*>& runs) {
+  std::map<std::tuple<std::string, std::string, std::string, uint64_t>, std::string> files;
+  for (const RunResults* run : runs) {
+    const auto [known, is_new] = files.emplace(std::tie(run->task, run->attention, run->label, run->seed), run->file);
+    if (!is_new) FailDuplicate(known->second, *run);
+  }
+}
+
 Table BuildTable(const TableSpec& spec, const std::vector<RunResults>& runs, const TableOptions& options) {
-  RefuseDuplicates(runs);
+  std::vector<const RunResults*> all;
+  for (const RunResults& run : runs) all.push_back(&run);
+  RefuseDuplicates(all);
   std::map<Column, std::vector<std::vector<double>>, InPaperOrder> values;  // by column and line, for all seeds
   std::vector<const RunResults*> used, used_with_windows;
   for (const RunResults& run : runs) {

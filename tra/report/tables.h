@@ -20,6 +20,15 @@ struct Column {
   std::string Title() const;  // as the paper writes it, and the label if there is one: "TRA (wide)"
 };
 
+// Orders columns as the paper does, others after them.
+struct InPaperOrder {
+  bool operator()(const Column& a, const Column& b) const;
+};
+
+// Throws std::invalid_argument that begins with the files of both if two runs have the same task, attention, label and
+// seed: a mean would count that seed twice.
+void RefuseDuplicates(const std::vector<const RunResults*>& runs);
+
 // Holds a number in the unit of its line's metric, such as percent for exact match.
 struct Cell {
   Summary summary;  // over seeds; n = 0 where no run has the number
@@ -49,8 +58,7 @@ struct TableOptions {
   bool paper = false;  // show the paper's numbers under ours
 };
 
-// Builds a table that does not depend on the order of the runs. Two runs of the same task, attention, label and seed
-// throw std::invalid_argument that begins with the files of both.
+// Builds a table that does not depend on the order of the runs. Throws what RefuseDuplicates throws.
 Table BuildTable(const TableSpec& spec, const std::vector<RunResults>& runs, const TableOptions& options);
 
 // Returns a value as tables show it: values that print alike are equally good. "nan" and "inf" are printed as such.

@@ -6,13 +6,12 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 
 #include "tra/base/streams.h"
 #include "tra/kernels/attention/rules.h"
 #include "tra/ops/error_message.h"
 #include "tra/report/tables.h"
-#include "tra/run/directory.h"
+#include "tra/run/find_runs.h"
 #include "tra/tasks/random.h"
 #include "tra/tasks/task.h"
 #include "tra/view/pooled.h"
@@ -93,36 +92,6 @@ constexpr Layer kLayers[] = {{"score", &AttentionMatrix::score},
 
 }  // namespace
 
-std::vector<std::string> FindRuns(const std::vector<std::string>& folders) {
-  std::vector<std::string> found;
-  for (const std::string& folder : folders) {
-    if (!fs::is_directory(folder)) {
-      throw std::runtime_error(folder + ": there is no such folder; give folders of runs, or folders that hold runs");
-    }
-    std::vector<std::string> below;
-    if (IsRun(folder)) {
-      below.push_back(folder);
-    } else {
-      for (auto entry = fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied);
-           entry != fs::recursive_directory_iterator(); ++entry) {
-        if (!entry->is_directory() || !IsRun(entry->path().string())) continue;
-        below.push_back(entry->path().string());
-        entry.disable_recursion_pending();
-      }
-    }
-    if (below.empty())
-      throw std::runtime_error(folder + ": there is no run in it or below it (a run has a config.toml)");
-    std::sort(below.begin(), below.end());
-    found.insert(found.end(), below.begin(), below.end());
-  }
-  std::set<fs::path> seen;
-  std::vector<std::string> once;
-  for (const std::string& run : found) {
-    if (seen.insert(fs::canonical(run)).second) once.push_back(run);
-  }
-  return once;
-}
-
 struct Explorer::Endpoint {
   const char *method, *path;
   ViewAnswer (Explorer::*answer)(const ViewRequest& asked);
@@ -143,7 +112,8 @@ Explorer::Explorer(const std::vector<std::string>& folders, at::Device device, c
   for (const std::string& folder : folders) {
     for (const std::string& path : FindRuns({folder})) {
       // Names begin with the folder that was given, so that they say which is which.
-      const fs::path given = fs::canonical(folder), found = fs::canonical(path);
+      const fs::path found = fs::canonical(path);
+      const fs::path given = fs::is_directory(folder) ? fs::canonical(folder) : found.parent_path();  // else a sweep
       const fs::path below = found.lexically_relative(given);
       const std::string name = below == "." ? given.filename().string() : (given.filename() / below).string();
       const bool known = std::any_of(runs_.begin(), runs_.end(), [&](const Run& run) { return run.folder == found; });

@@ -33,14 +33,11 @@ struct ViewAnswer {
   std::vector<std::pair<std::string, std::string>> headers = {};
 };
 
-// Returns the folders of all runs in or below the given ones, in order, each once. Throws std::runtime_error for a
-// folder that does not exist or has no run.
-std::vector<std::string> FindRuns(const std::vector<std::string>& folders);
-
 // Threads may share an explorer; it computes one answer at a time.
 class Explorer {
  public:
-  // Loads each run once, to see whether it can be shown; a run that cannot be is listed with the reason.
+  // Takes what FindRuns does. Loads each run once, to see whether it can be shown; a run that cannot be is listed with
+  // the reason.
   Explorer(const std::vector<std::string>& folders, at::Device device, const ViewLimits& limits,
            const Warning& warning);
 
