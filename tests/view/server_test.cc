@@ -145,6 +145,12 @@ TEST_F(Serving, SurvivesGarbage) {
   EXPECT_EQ(Status(Get("/api/runs", Here())), "HTTP/1.1 200");
 }
 
+TEST_F(Serving, AServerThatIsStoppedFirstDoesNotServe) {
+  ViewServer stopped(explorer_, 0);
+  stopped.Stop();
+  stopped.Serve();  // returns
+}
+
 TEST_F(Serving, APortInUseIsAnError) {
   try {
     const ViewServer second(explorer_, server_.Port());

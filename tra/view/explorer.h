@@ -50,8 +50,8 @@ class Explorer {
  private:
   struct Run {
     std::string folder, name;
-    std::string listed = "";  // its entry of /api/runs
-    std::string error = "";   // why it cannot be shown; empty if it can
+    std::string listed = {};  // its entry of /api/runs
+    std::string error = {};   // why it cannot be shown; empty if it can
   };
   struct Endpoint;
   static const std::vector<Endpoint>& Endpoints();

@@ -3,9 +3,12 @@
 #include <httplib.h>
 #include <sys/socket.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 namespace tra {
 
@@ -85,13 +88,14 @@ struct ViewServer::Implementation {
 
   static void Send(httplib::Response& response, const ViewAnswer& answer) {
     response.status = answer.status;
-    for (const auto& [name, value] : answer.headers) response.set_header(name.c_str(), value.c_str());
-    response.set_content(answer.body, answer.type.c_str());
+    for (const auto& [name, value] : answer.headers) response.set_header(name, value);
+    response.set_content(answer.body, answer.type);
   }
 
   Explorer& explorer;
   httplib::Server server = {};
   int port = 0;
+  std::atomic<bool> serving{false}, stopped{false};
 };
 
 ViewServer::ViewServer(Explorer& explorer, int port) : implementation_(new Implementation{explorer}) {
@@ -125,8 +129,19 @@ ViewServer::~ViewServer() = default;
 
 int ViewServer::Port() const { return implementation_->port; }
 
-void ViewServer::Serve() { implementation_->server.listen_after_bind(); }
+void ViewServer::Serve() {
+  implementation_->serving = true;
+  if (!implementation_->stopped) implementation_->server.listen_after_bind();
+  implementation_->serving = false;
+}
 
-void ViewServer::Stop() { implementation_->server.stop(); }
+// The library's stop has no effect before it listens, so a server that is about to is waited for.
+void ViewServer::Stop() {
+  implementation_->stopped = true;
+  while (implementation_->serving && !implementation_->server.is_running()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  implementation_->server.stop();
+}
 
 }  // namespace tra

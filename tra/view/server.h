@@ -19,7 +19,7 @@ class ViewServer {
 
   int Port() const;
   void Serve();  // returns after Stop
-  void Stop();   // may be called from another thread
+  void Stop();   // may be called from another thread, also before Serve
 
  private:
   struct Implementation;
