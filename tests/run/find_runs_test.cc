@@ -32,7 +32,8 @@ TEST(FindRuns, ReadsWhereASweepKeepsItsRuns) {
   Write(directory / "runs/one/config.toml");
   std::ofstream(directory / "model.toml") << "[data]\ntask = \"copy\"\n";
   std::ofstream(directory / "sweep.toml")
-      << "configs = [\"model.toml\"]\nattentions = [\"tra\"]\nfolder = \"" << (directory / "runs") << "\"\n";
+      << "configs = [\"model.toml\"]\nattentions = [\"tra\"]\nseeds = [1]\nfolder = \"" << (directory / "runs")
+      << "\"\n";
   EXPECT_EQ(FindRuns({directory / "sweep.toml"}), std::vector<std::string>{directory / "runs/one"});
 }
 
