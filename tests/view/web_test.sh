@@ -8,7 +8,7 @@ skip() {
   exit 77
 }
 command -v node >/dev/null || skip "there is no node; scripts/setup.sh --browser installs it"
-[[ -d node_modules ]] || skip "web/node_modules is missing; run: cd web && npm ci"
+[[ -d node_modules ]] || skip "web/node_modules is missing; run: cd web && npm install"
 case $2 in
   browser) exec node browser/explorer.mjs "$3" ;;
   units)

@@ -18,7 +18,7 @@ export async function whatIsMissing() {
   try {
     await import('playwright-core');
   } catch {
-    return 'web/node_modules has no playwright-core; run: cd web && npm ci';
+    return 'web/node_modules has no playwright-core; run: cd web && npm install';
   }
   return null;
 }
