@@ -444,10 +444,11 @@ std::optional<SplitLengths> ReadSplitLengths(const std::string& name) {
   const std::vector<std::string> ends = SplitAt(space == std::string::npos ? name : name.substr(space + 1), '-');
   if (ends.size() != 2) return std::nullopt;
   Lengths lengths;
-  for (const auto& [text, value] : {std::make_pair(&ends[0], &lengths.low), std::make_pair(&ends[1], &lengths.high)}) {
-    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), *value);
-    if (error != std::errc() || end != text->data() + text->size() || *value < 0) return std::nullopt;
-  }
+  const auto read = [](const std::string& text, int64_t& value) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size() && value >= 0;
+  };
+  if (!read(ends[0], lengths.low) || !read(ends[1], lengths.high)) return std::nullopt;
   if (lengths.low > lengths.high) return std::nullopt;
   return SplitLengths{split, lengths};
 }

@@ -1,5 +1,6 @@
 #include "tra/run/find_runs.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <stdexcept>
 
@@ -11,20 +12,21 @@ namespace tra {
 namespace fs = std::filesystem;
 
 std::vector<std::string> FindFiles(const std::vector<std::string>& paths, const std::set<std::string>& names) {
-  std::set<std::string> files;
+  std::vector<std::string> files;
   for (const std::string& given : paths) {
     const std::string path = fs::path(given).extension() == ".toml" ? ReadSweep(given).folder : given;
     if (fs::is_regular_file(path)) {
-      files.insert(path);
+      files.push_back(path);
     } else if (fs::is_directory(path)) {
       for (const auto& each : fs::recursive_directory_iterator(path)) {
-        if (names.count(each.path().filename().string()) > 0) files.insert(each.path().string());
+        if (names.count(each.path().filename().string()) > 0) files.push_back(each.path().string());
       }
     } else {
       throw std::runtime_error(path + ": no such file or folder; check the path");
     }
   }
-  return {files.begin(), files.end()};
+  std::sort(files.begin(), files.end());
+  return files;
 }
 
 std::vector<std::string> FindRuns(const std::vector<std::string>& paths) {

@@ -9,8 +9,8 @@
 namespace tra {
 
 // Returns the files that have one of the names, in or below the given folders or the folders of sweeps, which may be
-// given by their TOML files, and the other given files themselves; sorted, each once. Throws std::runtime_error for a
-// path that is not there.
+// given by their TOML files, and the other given files themselves; sorted, as often as they were given. Throws
+// std::runtime_error for a path that is not there.
 std::vector<std::string> FindFiles(const std::vector<std::string>& paths, const std::set<std::string>& names);
 
 // Returns the folders of runs in or below the given folders and sweeps, sorted, each once: also of runs that are still

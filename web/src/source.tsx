@@ -10,6 +10,35 @@ interface Props {
   onSource: (source: Source) => void;
 }
 
+interface NumberProps {
+  value: number | null;
+  onNumber: (value: number | null) => void; // null: the field was emptied
+  min: number;
+  max: number;
+  id: string;
+  placeholder?: string;
+  title?: string;
+}
+
+// What is being typed stays until it is entered: answers that arrive meanwhile draw the page anew.
+function NumberField({ value, onNumber, ...attributes }: NumberProps) {
+  const [draft, setDraft] = useState<string | null>(null);
+  return (
+    <input
+      type="number"
+      {...attributes}
+      value={draft ?? value ?? ''}
+      onInput={(event) => setDraft(event.currentTarget.value)}
+      onChange={(event) => {
+        const text = event.currentTarget.value;
+        setDraft(null);
+        if (text === '') onNumber(null);
+        else if (Number.isInteger(Number(text)) && Number(text) >= 0) onNumber(Number(text));
+      }}
+    />
+  );
+}
+
 export function SourceBar({ run, source, typed, onSource }: Props) {
   const [typing, setTyping] = useState(source.kind === 'typed');
   const [text, setText] = useState(source.kind === 'typed' ? source.text : '');
@@ -92,16 +121,12 @@ export function SourceBar({ run, source, typed, onSource }: Props) {
               >
                 ‹
               </button>
-              <input
+              <NumberField
                 id="number"
-                type="number"
                 min={0}
                 max={2147483647}
                 value={example.index}
-                onChange={(event) => {
-                  const index = Number(event.currentTarget.value);
-                  if (Number.isInteger(index) && index >= 0) sample({ index });
-                }}
+                onNumber={(index) => index !== null && sample({ index })}
               />
               <button type="button" aria-label="Next example" onClick={() => sample({ index: example.index + 1 })}>
                 ›
@@ -109,21 +134,18 @@ export function SourceBar({ run, source, typed, onSource }: Props) {
             </span>
           </div>
           {run.lengths && (
-            <label class="field length">
-              Length
-              <input
-                type="number"
+            <div class="field length">
+              <label for="length">Length</label>
+              <NumberField
+                id="length"
                 min={run.lengths[0]}
                 max={run.lengths[1]}
                 placeholder="as scored"
                 title="of strings in symbols, of flip-flop in instructions; empty: as the run is scored"
-                value={example.length ?? ''}
-                onChange={(event) => {
-                  const length = Number(event.currentTarget.value);
-                  sample({ length: Number.isInteger(length) && length > 0 ? length : null });
-                }}
+                value={example.length}
+                onNumber={(length) => sample({ length: length || null })}
               />
-            </label>
+            </div>
           )}
           {run.stretches && (
             <fieldset class="segments field">
