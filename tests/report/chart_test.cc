@@ -9,6 +9,7 @@
 
 #include "tra/report/paper.h"
 #include "tra/report/series_style.h"
+#include "tra/report/svg.h"
 
 namespace tra {
 namespace {
@@ -77,8 +78,8 @@ TEST(Chart, InfinitiesStandAtTheTopAboveEachOther) {
 TEST(Chart, LogarithmicAxesPutFactorsAtEqualDistances) {
   Chart chart;
   chart.x = {"window", 0, 0, Scale::kLog2};
-  chart.y = {"perplexity", 1, 10000, Scale::kLog10};
-  chart.panels = {{"", {{"x", {{128, 1}, {512, 100}, {2048, 10000}}}}}};
+  chart.y = {"perplexity", 1, 100, Scale::kLog10};
+  chart.panels = {{"", {{"x", {{128, 1}, {512, 10}, {2048, 100}}}}}};
   EXPECT_NE(ChartSvg(chart).find("d=\"M58.0 272.0 L188.0 172.0 L318.0 72.0\""), std::string::npos);
 }
 
@@ -176,6 +177,21 @@ TEST(Ticks, AreRoundAndCoverTheRange) {
     EXPECT_GE(ticks.size(), 4U) << high;
     EXPECT_LE(ticks.size(), 8U) << high;
   }
+}
+
+TEST(Chart, LongLabelsOfTicksMoveThePlotAndTheLabelOfTheAxis) {
+  Chart chart;
+  chart.y.label = "perplexity";
+  chart.y.low = 44.814;
+  chart.y.high = 44.842;
+  chart.panels = {{"", {{"TRA", {{1, 44.815}, {2, 44.841}}}}}};
+  const std::string drawn = ChartSvg(chart);
+  EXPECT_NE(drawn.find(">44.815</text>"), std::string::npos) << drawn;
+  const auto x_of = [&](const std::string& text) {
+    const size_t end = drawn.find(">" + text + "</text>"), begin = drawn.rfind("<text x=\"", end);
+    return std::stod(drawn.substr(begin + 9));
+  };
+  EXPECT_LT(x_of("perplexity"), x_of("44.815") - svg::TextWidth("44.815", 12)) << drawn;
 }
 
 }  // namespace

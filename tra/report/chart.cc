@@ -18,8 +18,10 @@ using svg::Text;
 using svg::TextWidth;
 using svg::Wrapped;
 
-// The sizes of a panel's plot and of what is around it, in pixels.
-constexpr double kWidth = 260, kHeight = 200, kGap = 40, kLeft = 58, kRight = 16, kTop = 72, kBottom = 48;
+// The sizes of a panel's plot and of what is around it, in pixels; the label of the y axis stands kLabelOffset left of
+// it.
+constexpr double kWidth = 260, kHeight = 200, kGap = 40, kLeft = 58, kLabelOffset = 42, kRight = 16, kTop = 72,
+                 kBottom = 48;
 constexpr double kLegendRow = 20, kPanelTitle = 28, kCaptionLine = 15;
 
 std::string StrokeStyle(const SeriesStyle& style) {
@@ -43,14 +45,21 @@ class Drawing {
     columns_ = std::max<size_t>(1, std::min(chart.columns, chart.panels.size()));
     rows_ = (chart.panels.size() + columns_ - 1) / columns_;
     for (const Panel& panel : chart.panels) own_y_ = own_y_ || panel.y.has_value();
-    gap_ = own_y_ ? kGap + 36 : kGap;
+    // Long labels of ticks move the label of their axis, and the plot, to the right.
+    double widest = 0;
+    for (size_t i = 0; i < axes_.size(); ++i) {
+      for (const Tick& tick : TicksOf(axes_[i].y)) widest = std::max(widest, TextWidth(tick.label, 12));
+    }
+    label_offset_ = std::max(kLabelOffset, widest + 17);
+    left_ = kLeft + label_offset_ - kLabelOffset;
+    gap_ = own_y_ ? kGap + 36 + label_offset_ - kLabelOffset : kGap;
     const auto columns = static_cast<double>(columns_);
-    width_ = kLeft + columns * kWidth + (columns - 1) * gap_ + kRight;
-    title_ = Wrapped(chart.title, width_ - kLeft - kRight, 15);  // bold text is wider
+    width_ = left_ + columns * kWidth + (columns - 1) * gap_ + kRight;
+    title_ = Wrapped(chart.title, width_ - left_ - kRight, 15);  // bold text is wider
     legend_ = LayOutLegend();
     top_ = kTop + 18 * static_cast<double>(std::max<size_t>(1, title_.size()) - 1) +
            kLegendRow * (legend_.empty() ? 0 : legend_.back().row);
-    caption_ = Wrapped(chart.caption, width_ - kLeft - kRight, 11);
+    caption_ = Wrapped(chart.caption, width_ - left_ - kRight, 11);
     height_ = top_ + static_cast<double>(rows_) * (kHeight + kBottom) + static_cast<double>(rows_ - 1) * kPanelTitle +
               kCaptionLine * static_cast<double>(caption_.size()) + (caption_.empty() ? 0 : 8);
   }
@@ -59,13 +68,13 @@ class Drawing {
     std::string out = svg::Begin(width_, height_, chart_.title);
     for (size_t i = 0; i < title_.size(); ++i) {
       out +=
-          Text(kLeft, 20 + 18 * static_cast<double>(i), "start", title_[i], " font-size=\"14\" font-weight=\"bold\"");
+          Text(left_, 20 + 18 * static_cast<double>(i), "start", title_[i], " font-size=\"14\" font-weight=\"bold\"");
     }
     DrawLegend(out);
     for (size_t i = 0; i < chart_.panels.size(); ++i) DrawPanel(i, out);
     double y = height_ - kCaptionLine * static_cast<double>(caption_.size()) + 6;
     for (const std::string& line : caption_) {
-      out += Text(kLeft, y, "start", line, " font-size=\"11\" fill=\"#444444\"");
+      out += Text(left_, y, "start", line, " font-size=\"11\" fill=\"#444444\"");
       y += kCaptionLine;
     }
     return out + svg::kEnd;
@@ -78,11 +87,11 @@ class Drawing {
 
   std::vector<LegendEntry> LayOutLegend() const {
     std::vector<LegendEntry> entries;
-    double x = kLeft, row = 0;
+    double x = left_, row = 0;
     for (const NamedStyle& each : styles_) {
       const double wide = 50 + TextWidth(each.name, 12.5);
-      if (x > kLeft && x + wide > width_ - kRight + 16) {
-        x = kLeft;
+      if (x > left_ && x + wide > width_ - kRight + 16) {
+        x = left_;
         ++row;
       }
       entries.push_back({x, row});
@@ -112,7 +121,7 @@ class Drawing {
 
   Place PlaceOf(size_t panel) const {
     const auto column = static_cast<double>(panel % columns_), row = static_cast<double>(panel / columns_);
-    return {kLeft + column * (kWidth + gap_), top_ + row * (kHeight + kBottom + kPanelTitle), axes_[panel].x,
+    return {left_ + column * (kWidth + gap_), top_ + row * (kHeight + kBottom + kPanelTitle), axes_[panel].x,
             axes_[panel].y};
   }
 
@@ -122,7 +131,8 @@ class Drawing {
     const bool first = number % columns_ == 0 || panel.y.has_value();
     const double bottom = place.top + kHeight, middle = place.top + kHeight / 2;
     if (first) {
-      out += Text(place.left - 42, middle, "middle", place.y.label, svg::Upwards(place.left - 42, middle));
+      out += Text(place.left - label_offset_, middle, "middle", place.y.label,
+                  svg::Upwards(place.left - label_offset_, middle));
     }
     out += Text(place.left + kWidth / 2, place.top - 10, "middle", panel.title);
     for (const Tick& tick : TicksOf(place.y)) {
@@ -217,7 +227,7 @@ class Drawing {
   std::vector<NamedStyle> styles_;
   size_t columns_ = 1, rows_ = 1;
   bool own_y_ = false;
-  double gap_ = kGap, width_ = 0, height_ = 0, top_ = 0;
+  double left_ = kLeft, label_offset_ = kLabelOffset, gap_ = kGap, width_ = 0, height_ = 0, top_ = 0;
   std::vector<std::string> title_, caption_;
   std::vector<LegendEntry> legend_;
 };
