@@ -17,7 +17,7 @@ analyse() {
   command=$(python3 - "$source" <<'PYTHON'
 import json, os, shlex, sys
 entries = json.load(open("build/lint/compile_commands.json"))
-entry = next((e for e in entries if os.path.samefile(os.path.join(e["directory"], e["file"]), sys.argv[1])), None)
+entry = next((e for e in entries if os.path.realpath(os.path.join(e["directory"], e["file"])) == os.path.realpath(sys.argv[1])), None)
 if entry:
     words = shlex.split(entry["command"])
     del words[words.index("-o"):words.index("-o") + 2]

@@ -79,7 +79,10 @@ std::vector<double> LogTicks(double low, double high, Scale scale) {
   const double first = Logarithm(scale, low), last = Logarithm(scale, high);
   const double every = std::max(1.0, std::ceil((last - first) / kMost));
   std::vector<double> ticks;
-  for (double n = std::floor(first / every) * every; n <= last + 1e-9; n += every) {
+  const double begin = std::floor(first / every) * every;
+  const auto steps = static_cast<int>(std::floor((last + 1e-9 - begin) / every));
+  for (int i = 0; i <= steps; ++i) {
+    const double n = begin + i * every;
     for (const double digit : {1.0, 2.0, 5.0}) {
       if (digit > 1 && (scale != Scale::kLog10 || last - first > 2.5)) break;
       const double at = digit * Power(scale, n);

@@ -150,7 +150,7 @@ class Drawing {
     head += Legend(y);
     std::string body;
     for (const HeatRow& row : map_.rows) DrawRow(row, y, body);
-    return svg::Begin(all_width_, y + kMargin / 2, Readable(map_.title)) + head + body + svg::kEnd;
+    return svg::Begin(all_width_, y + kMargin / 2.0, Readable(map_.title)) + head + body + svg::kEnd;
   }
 
  private:

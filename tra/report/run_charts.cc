@@ -48,7 +48,7 @@ struct MetricName {
 };
 
 std::string AxisTitle(const std::string& metric) {
-  const std::string title = TitleWithUnit(FindMetric(metric));
+  std::string title = TitleWithUnit(FindMetric(metric));
   if (!title.empty()) return title;
   std::string words = metric;
   std::replace(words.begin(), words.end(), '_', ' ');
@@ -205,7 +205,7 @@ Chart DrawCurves(const std::vector<ChartedRun>& runs, const ChartOptions& option
 // Returns the lengths that a row of results is about, with the name of its split, empty for iid.
 std::optional<SplitLengths> LengthsOfRow(const ChartedRun& run, const ResultRow& row) {
   if (!row.group.empty() || row.window > 0) return std::nullopt;
-  if (const auto in_name = ReadSplitLengths(row.split)) return in_name;
+  if (auto in_name = ReadSplitLengths(row.split)) return in_name;
   const auto named = run.split_lengths.find(row.split);
   if (named == run.split_lengths.end()) return std::nullopt;
   return SplitLengths{row.split == "iid" ? "" : row.split, named->second};

@@ -49,11 +49,13 @@ std::vector<std::string> Wrapped(const std::string& text, double width, double f
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find(' ', at), text.size());
     const std::string word = text.substr(at, end - at);
-    if (!line.empty() && TextWidth(line + " " + word, font_size) > width) {
+    std::string longer = line.empty() ? word : line;
+    if (!line.empty()) longer.append(" ").append(word);
+    if (!line.empty() && TextWidth(longer, font_size) > width) {
       lines.push_back(line);
-      line.clear();
+      longer = word;
     }
-    line += (line.empty() ? "" : " ") + word;
+    line = longer;
     at = end + 1;
   }
   if (!line.empty()) lines.push_back(line);
