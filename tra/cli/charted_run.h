@@ -23,10 +23,6 @@ std::vector<RunResults> ReadAllResults(const std::vector<std::string>& paths);
 // `trouble` then says.
 std::optional<RunConfig> ReadConfigIfThere(const std::string& folder, std::string* trouble);
 
-// Returns the configuration of a run; nothing if there is none, or if this version of the program cannot read it, which
-// `trouble` then says.
-std::optional<RunConfig> ReadConfigIfThere(const std::string& folder, std::string* trouble);
-
 // Reads the curves of a run, its results, and what tra eval --out wrote beside them. Throws std::runtime_error that
 // begins with the file that cannot be read.
 ChartedRun ReadChartedRun(const std::string& folder);

@@ -224,6 +224,7 @@ std::vector<AnsweringRow> AnsweringRows(const Inspection& inspection, const Head
                                         const std::vector<size_t>& places, const std::vector<Evidence>& evidence,
                                         Share& inserted, PairSums& pairs) {
   std::vector<size_t> queries;
+  queries.reserve(evidence.size());
   for (const Evidence& each : evidence) queries.push_back(each.query);
   std::vector<AnsweringRow> rows;
   VisitRows(inspection, head, queries, [&](const HeadRow& row) {

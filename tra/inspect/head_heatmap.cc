@@ -19,15 +19,15 @@ constexpr double kDeepest = 20;
 
 // Says what the term is that a rule adds to the content score.
 struct PositionTerm {
-  ScoreRule rule;
   const char* title;
+  ScoreRule rule;
   bool decays;  // the term is highest at the query itself and has no end, so that its range is limited to kDeepest
 };
 constexpr PositionTerm kPositionTerms[] = {
-    {ScoreRule::kThreshold, "position: count of kept keys × log gate", true},
-    {ScoreRule::kForget, "position: sum of log forget gates", true},
-    {ScoreRule::kDistance, "position: bias of the distance", false},
-    {ScoreRule::kContextual, "position: q·e at the contextual position", false},
+    {"position: count of kept keys × log gate", ScoreRule::kThreshold, true},
+    {"position: sum of log forget gates", ScoreRule::kForget, true},
+    {"position: bias of the distance", ScoreRule::kDistance, false},
+    {"position: q·e at the contextual position", ScoreRule::kContextual, false},
 };
 
 CellState StateOf(uint8_t state) {
