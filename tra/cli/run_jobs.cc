@@ -40,27 +40,6 @@ std::vector<char*> Pointers(std::vector<std::string>& arguments) {
 // Returns the path of the log, beside the run's folder, that the run's output goes to.
 std::string LogOf(const SweepRun& run) { return run.folder + ".log"; }
 
-// Holds back stop signals while it lives: between fork and exec a child has the sweep's handlers, which would swallow
-// what is meant for the run.
-class StopSignalsWait {
- public:
-  StopSignalsWait() {
-    sigset_t stop;
-    sigemptyset(&stop);
-    sigaddset(&stop, SIGINT);
-    sigaddset(&stop, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &stop, &before_);
-  }
-  ~StopSignalsWait() { End(); }
-  StopSignalsWait(const StopSignalsWait&) = delete;
-  StopSignalsWait& operator=(const StopSignalsWait&) = delete;
-
-  void End() const { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_{};
-};
-
 // Starts a run and returns the id of its process, or -1 if no process can be started.
 pid_t StartProcess(const SweepRun& run, const Computing& with) {
   // Everything that allocates memory is done before the fork.
@@ -68,7 +47,7 @@ pid_t StartProcess(const SweepRun& run, const Computing& with) {
   const std::vector<char*> pointers = Pointers(arguments);
   const std::string log = LogOf(run);
   const std::string missing = "tra: cannot start " + arguments[0] + "; if it was rebuilt, start the sweep again\n";
-  const StopSignalsWait signals;
+  const sigset_t stop = StopSignals();
   const pid_t pid = fork();
   if (pid != 0) return pid;
   // With its own process group the run does not get Ctrl-C, only the sweep does, which then signals its runs once.
@@ -80,7 +59,7 @@ pid_t StartProcess(const SweepRun& run, const Computing& with) {
   }
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
-  signals.End();
+  pthread_sigmask(SIG_UNBLOCK, &stop, nullptr);  // the sweep holds them back; what came meanwhile takes effect here
   execv(pointers[0], pointers.data());
   if (write(STDERR_FILENO, missing.data(), missing.size()) < 0) _exit(126);
   _exit(127);

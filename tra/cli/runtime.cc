@@ -1,6 +1,10 @@
 #include "tra/cli/runtime.h"
 
+#include <pthread.h>
+
+#include <atomic>
 #include <csignal>
+#include <thread>
 
 #include "tra/ops/pooled_memory.h"
 #include "tra/ops/threads.h"
@@ -8,14 +12,28 @@
 namespace tra::cli {
 namespace {
 
-volatile std::sig_atomic_t stop_requested = 0;
+std::atomic<bool> stop_requested{false};
 
-void OnStopSignal(int signal) {
-  stop_requested = 1;
+// Takes the stop signals that all other threads hold back. The second one ends the process as if there were no handler.
+void WaitForStopSignals(const sigset_t& stop) {
+  int signal = 0;
+  sigwait(&stop, &signal);
+  stop_requested = true;
+  sigwait(&stop, &signal);
   std::signal(signal, SIG_DFL);
+  pthread_sigmask(SIG_UNBLOCK, &stop, nullptr);
+  raise(signal);
 }
 
 }  // namespace
+
+sigset_t StopSignals() {
+  sigset_t stop;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGINT);
+  sigaddset(&stop, SIGTERM);
+  return stop;
+}
 
 void AddThreadsOption(CLI::App& command, int& threads) {
   command.add_option("--threads", threads, "threads to compute with; all cores by default")->check(CLI::Range(1, 4096));
@@ -27,10 +45,15 @@ void SetUpComputing(int threads) {
 }
 
 void CatchStopSignals() {
-  std::signal(SIGINT, &OnStopSignal);
-  std::signal(SIGTERM, &OnStopSignal);
+  static const sigset_t stop = StopSignals();
+  static const bool once = [] {
+    pthread_sigmask(SIG_BLOCK, &stop, nullptr);  // threads that are started from here on inherit it
+    std::thread([] { WaitForStopSignals(stop); }).detach();
+    return true;
+  }();
+  static_cast<void>(once);
 }
 
-bool StopRequested() { return stop_requested != 0; }
+bool StopRequested() { return stop_requested; }
 
 }  // namespace tra::cli

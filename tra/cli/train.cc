@@ -35,9 +35,9 @@ int RunTraining(const Request& request) {
     return 0;
   }
   const std::string path = !request.run.empty() ? request.run : is_run ? request.config : DefaultRunName(config);
+  CatchStopSignals();
   SetUpComputing(request.threads);
   Progress progress(request.quiet || ReadLaunch().rank > 0);
-  CatchStopSignals();
   RunPlace place;
   place.path = path;
   place.start = request.resume ? RunDirectory::Start::kResume : RunDirectory::Start::kNew;

@@ -27,6 +27,7 @@ struct Request {
 };
 
 void RunView(const Request& request) {
+  CatchStopSignals();
   SetUpComputing(request.threads);
   ViewLimits limits;
   limits.tokens = request.tokens;
@@ -37,7 +38,6 @@ void RunView(const Request& request) {
         "configs/small/flipflop.toml");
   }
   ViewServer server(explorer, request.port);
-  CatchStopSignals();
   std::atomic<bool> ended{false};
   std::thread watch([&] {
     while (!StopRequested() && !ended) std::this_thread::sleep_for(std::chrono::milliseconds(50));

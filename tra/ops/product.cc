@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "tra/ops/held_signals.h"
 #include "tra/ops/layout.h"
 
 namespace tra {
@@ -105,6 +106,7 @@ void Multiply(const at::Tensor& out, const at::Tensor& a, const at::Tensor& b, I
     return;
   }
   const Operand left = OperandOf(a), right = OperandOf(b);
+  const HeldSignals signals;
   const dnnl_status_t status = dnnl_sgemm(left.transposed, right.transposed, rows, columns, depth, 1.0f, left.data,
                                           left.stride, right.data, right.stride, into == Into::kAdd ? 1.0f : 0.0f,
                                           out.data_ptr<float>(), std::max(columns, out.stride(0)));
