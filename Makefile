@@ -34,7 +34,7 @@ format: setup
 	git ls-files '*.cc' '*.h' | xargs clang-format -i
 
 lint: build
-	scripts/lint.sh
+	scripts/lint.py
 
 clean:
 	rm -rf build
