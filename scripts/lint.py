@@ -52,18 +52,29 @@ def make_stamp(source, words, settings):
     return BUILD / "passed" / hashlib.sha256("\0".join([settings, text, comments]).encode()).hexdigest()
 
 
-def join(sources, folder):
-    """Writes the sources' texts into one file, with lines that still name the source they are from."""
-    path = BUILD / "groups" / folder / "joined.cc"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f'#line 1 "{TOP / source}"\n{(TOP / source).read_text()}\n' for source in sources))
-    return path
+class Joined:
+    """The texts of several sources in one file."""
+
+    def __init__(self, sources, folder):
+        self.path = BUILD / "groups" / folder / "joined.cc"
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.lines = []  # Where each line comes from.
+        text = []
+        for source in sources:
+            lines = (TOP / source).read_text().splitlines(keepends=True)
+            text += lines
+            self.lines += [f"{TOP / source}:{number}" for number in range(1, len(lines) + 1)]
+        self.path.write_text("".join(text))
+
+    def name_sources(self, messages):
+        return re.sub(re.escape(str(self.path)) + r":(\d+)", lambda match: self.lines[int(match[1]) - 1], messages)
 
 
 def find_clashing(sources, words, folder):
     """Returns those of the sources that the compiler has errors in when all of them are one."""
-    path = join(sources, folder)
-    errors = run(["clang++", *words, "-Wno-everything", "-fsyntax-only", "-ferror-limit=0", str(path)]).stdout
+    joined = Joined(sources, folder)
+    options = ["-Wno-everything", "-fsyntax-only", "-ferror-limit=0"]
+    errors = joined.name_sources(run(["clang++", *words, *options, str(joined.path)]).stdout)
     return {source for source in sources if re.search(re.escape(str(TOP / source)) + r":\d+:\d+: (fatal )?error", errors)}
 
 
@@ -85,19 +96,21 @@ def make_groups(sources, words, folder):
 
 def analyse(group, words, folder, stamps):
     """Returns what clang-tidy says of a group, and stamps the sources that it says nothing of."""
-    path = TOP / group[0] if len(group) == 1 else join(group, folder)
+    joined = Joined(group, folder)
+    path = TOP / group[0] if len(group) == 1 else joined.path
     result = run(["clang-tidy", "--quiet", str(path), "--", *words])
-    findings = result.stdout if result.returncode else ""
+    findings = joined.name_sources(result.stdout) if result.returncode else ""
+    named = [source for source in group if f"{TOP / source}:" in findings]
     for source in group:
-        if not findings or (len(group) > 1 and str(TOP / source) + ":" not in findings and "joined.cc:" not in findings):
+        if not findings or (named and source not in named):
             stamps[source].touch()
     return findings
 
 
 def analyse_alike(number, sources, words, stamps):
     found = []
-    for index, group in enumerate(make_groups(sources, words, f"{number}")):
-        findings = analyse(group, words, f"{number}", stamps)
+    for group in make_groups(sources, words, str(number)):
+        findings = analyse(group, words, str(number), stamps)
         print(f"lint: {len(group)} sources from {group[0]}" + (", with findings" if findings else ""), flush=True)
         if findings:
             found.append(findings)
@@ -133,9 +146,8 @@ def main():
         for source in sources:
             if not stamps[source].exists():
                 alike.setdefault(commands[source], []).append(source)
-        parts = [(words, group[start:start + 4 * GROUP]) for words, group in alike.items() for start in range(0, len(group), 4 * GROUP)]
-        parts.sort(key=lambda part: -len(part[1]))
-        found = pool.map(lambda numbered: analyse_alike(numbered[0], numbered[1][1], numbered[1][0], stamps), enumerate(parts))
+        largest_first = sorted(alike.items(), key=lambda item: -len(item[1]))
+        found = pool.map(lambda part: analyse_alike(part[0], part[1][1], part[1][0], stamps), enumerate(largest_first))
         findings = [text for part in found for text in part]
     if findings:
         sys.exit("\n".join(findings))
