@@ -204,7 +204,8 @@ void AddDataKeys(DataConfig& data, Keys& keys) {
   keys.Integer("data.offset", data.offset, 0, "put up to this many pads before a training sequence");
   keys.Text("data.file", data.file,
             "flipflop: train on the lines of this file instead of generated examples (see tra data import)");
-  keys.Text("data.corpus", data.corpus, "text: folder with train, valid and test texts");
+  keys.Text("data.corpus", data.corpus,
+            "text: folder with train, valid and test texts; or one text, which is divided into these");
   keys.Choice("data.tokenizer", data.tokenizer, NamesIn(TokenizerKinds()), "text: see tra tokenize");
   keys.Text("data.tokenizer_files", data.tokenizer_files, "text: folder with encoder.json and vocab.bpe");
   keys.Text("data.cache", data.cache, "text: folder for tokenised texts; empty: $TRA_CACHE, else ~/.cache/tra");

@@ -45,7 +45,7 @@ int64_t LongestOf(const GeneratedExamples& examples) {
 void RequireCorpus(const DataConfig& data) {
   if (!data.corpus.empty()) return;
   throw std::invalid_argument(
-      "data.task \"text\" needs a folder with train, valid and test texts: --set data.corpus=FOLDER");
+      "data.task \"text\" needs a folder with train, valid and test texts, or one text: --set data.corpus=FOLDER");
 }
 
 // Repeats the lines of a file without end.
@@ -112,6 +112,8 @@ std::vector<std::string> TextSplits(const RunConfig& config) {
 void RunData::OpenText() {
   const DataConfig& data = config_.data;
   RequireCorpus(data);
+  const std::string division = FindCorpus(data.corpus).division;
+  if (notice_ && !division.empty()) notice_(division);
   tokenizer_ = MakeTokenizer(data.tokenizer, data.tokenizer_files);
   train_ = std::make_unique<TextWindows>(Text("train"), data.window, DataSeed(config_));
   train_length_ = data.window;
@@ -145,7 +147,7 @@ const TokenFile& RunData::Text(const std::string& split) const {
   OpenTokensOptions options;
   options.notice = notice_;
   const std::string cache = config_.data.cache.empty() ? DefaultCacheDirectory() : config_.data.cache;
-  TokenFile tokens = OpenTokens(FindCorpus(config_.data.corpus).File(split), *tokenizer_, cache, options);
+  TokenFile tokens = OpenTokens(FindCorpus(config_.data.corpus).Text(split), *tokenizer_, cache, options);
   return texts_.emplace(split, std::move(tokens)).first->second;
 }
 
@@ -163,7 +165,7 @@ void CheckRun(const RunConfig& config) {
   }
   RequireCorpus(config.data);
   const Corpus corpus = FindCorpus(config.data.corpus);
-  for (const std::string& split : TextSplits(config)) corpus.File(split);
+  for (const std::string& split : TextSplits(config)) corpus.Text(split);
   const int64_t vocabulary = MakeTokenizer(config.data.tokenizer, config.data.tokenizer_files)->Vocabulary();
   CheckConfig(MakeModelConfig(config, vocabulary, config.data.window, config.data.window));
 }
