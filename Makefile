@@ -1,4 +1,5 @@
-# Short names for the common CMake commands. Every target but clean first installs the packages that are missing.
+# Short names for the common CMake commands. Every target but clean first installs the packages that are missing, and says
+# which; if none is, it goes straight to the build.
 .PHONY: all setup build demo test asan bench format lint clean
 all: build
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs every Debian package that building, testing and measuring tra needs.
-#   scripts/setup.sh           install what is missing
-#   scripts/setup.sh --check   only report what is missing (exit 1 if anything is)
+#   scripts/setup.sh           install what is missing, and say so in one line before; if nothing is, do and say nothing
+#   scripts/setup.sh --check   only say what is missing (exit 1 if anything is)
 #   scripts/setup.sh --browser   also what the tests in a browser need; without it they are skipped, so failing is no error
 set -euo pipefail
 
@@ -48,8 +48,12 @@ finish() {
 
 if [[ ${#missing[@]} -eq 0 && ${#optional[@]} -eq 0 ]]; then finish "${1:-}"; fi
 
-echo "tra: missing packages: ${missing[*]} ${optional[*]}" >&2
-if [[ ${1:-} == --check ]]; then exit 1; fi
+all=("${missing[@]}" "${optional[@]}")
+if [[ ${1:-} == --check ]]; then
+  echo "tra: missing Debian packages, which scripts/setup.sh would install: ${all[*]}" >&2
+  exit 1
+fi
+echo "tra: installing the missing Debian packages: ${all[*]}" >&2
 
 if ! command -v apt-get >/dev/null; then
   if [[ ${#missing[@]} -eq 0 ]]; then finish "$1"; fi

@@ -15,23 +15,42 @@ TEST(FindCorpus, KnowsAllFormsAndMixesOfThem) {
   WriteText(directory / "test.txt", "x");
   WriteText(directory / "README", "x");
   const Corpus corpus = FindCorpus(directory / "");
-  EXPECT_EQ(corpus.files.size(), 3u);
-  EXPECT_EQ(ReadBytes(corpus.File("train")), "x");
-  EXPECT_EQ(corpus.File("train"), directory / "wiki.train.raw");
-  EXPECT_EQ(corpus.File("valid"), directory / "wiki.valid.tokens");
-  EXPECT_EQ(corpus.File("test"), directory / "test.txt");
+  EXPECT_EQ(corpus.texts.size(), 3u);
+  EXPECT_EQ(corpus.Text("train").path, directory / "wiki.train.raw");
+  EXPECT_EQ(corpus.Text("valid").path, directory / "wiki.valid.tokens");
+  EXPECT_EQ(corpus.Text("test").path, directory / "test.txt");
+  EXPECT_EQ(corpus.Text("test").part, "");
+  EXPECT_EQ(corpus.division, "");
 }
 
 TEST(FindCorpus, AMissingSplitMattersWhenAskedFor) {
   const TemporaryDirectory directory;
   WriteText(directory / "train.txt", "x");
+  WriteText(directory / "test.txt", "x");
   const Corpus corpus = FindCorpus(directory / "");
-  EXPECT_EQ(FailureOf([&] { corpus.File("valid"); }),
+  EXPECT_EQ(FailureOf([&] { corpus.Text("valid"); }),
             directory / "" +
                 ": has no valid text; looked for wiki.valid.raw, wiki.valid.tokens and valid.txt; put one "
                 "of them there or name another directory");
-  EXPECT_EQ(FailureOf([&] { corpus.File("tests"); }),
+  EXPECT_EQ(FailureOf([&] { corpus.Text("tests"); }),
             "corpus: unknown split 'tests'; did you mean 'test'? There are train, valid, test");
+}
+
+TEST(FindCorpus, OneTextIsDividedAndThatIsSaid) {
+  const TemporaryDirectory directory;
+  const std::string file = directory / "train.txt";
+  WriteText(file, "x");
+  for (const std::string& path : {directory / "", file}) {
+    const Corpus corpus = FindCorpus(path);
+    EXPECT_EQ(corpus.division,
+              file +
+                  " is the only text, so it is divided: the first 90% are train, the next 5% valid, the last 5% test, "
+                  "cut at ends of lines");
+    for (const std::string& split : CorpusSplits()) {
+      EXPECT_EQ(corpus.Text(split).path, file);
+      EXPECT_EQ(corpus.Text(split).part, split);
+    }
+  }
 }
 
 TEST(FindCorpus, TwoFormsOfOneSplitAreNamed) {
@@ -49,9 +68,9 @@ TEST(FindCorpus, DirectoriesWithoutTextsAndNoDirectoriesAreRejected) {
             directory / "" +
                 ": no text there; looked for wiki.train.raw, wiki.train.tokens and train.txt, and the same "
                 "for valid and test");
-  EXPECT_EQ(
-      FailureOf([&] { FindCorpus(directory / "none"); }),
-      directory / "none" + ": no such directory; name one that holds wiki.train.raw, wiki.train.tokens or train.txt");
+  EXPECT_EQ(FailureOf([&] { FindCorpus(directory / "none"); }),
+            directory / "none" +
+                ": no such directory; name one that holds wiki.train.raw, wiki.train.tokens or train.txt, or a text");
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ enum class Stream : uint8_t {
   kWindowPhase,
   kWindowOrder,
   kInsertions,
+  kExampleOrder,
   kTasks,
 };
 
@@ -35,6 +36,7 @@ constexpr StreamWords kStreams[] = {
     {Stream::kWindowPhase, 16, 16},        // where in a text the windows of an epoch begin
     {Stream::kWindowOrder, 17, 22},        // the order of windows in an epoch, one word per round of a permutation
     {Stream::kInsertions, 23, 23},         // irrelevant tokens in examples that are made longer
+    {Stream::kExampleOrder, 24, 29},       // the order of a file's examples in an epoch, one word per round
     {Stream::kTasks, 0x100, 0xFFFFFFFFu},  // examples, by task and split (see Task::StreamWord)
 };
 

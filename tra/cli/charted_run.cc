@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "tra/run/data.h"
 #include "tra/run/directory.h"
 #include "tra/run/files.h"
 #include "tra/run/find_runs.h"
@@ -53,6 +54,10 @@ void AddLengths(const std::optional<RunConfig>& config, ChartedRun& run) {
     run.length_unit = "tokens";
     return;
   }
+  if (run.results.task.rfind("jsonl", 0) == 0) {  // only the files know how long their examples are
+    run.length_unit = "tokens";
+    return;
+  }
   const Task& task = FindTask(run.results.task);
   run.length_unit = task.kind.length_of;
   for (const Split& split : task.splits) {
@@ -94,7 +99,7 @@ ChartedRun ReadChartedRun(const std::string& folder) {
   if (fs::exists(results)) {
     run.results = ReadResults(results);
   } else if (config) {  // it is still trained, or has failed
-    run.results.task = config->data.task;
+    run.results.task = TaskName(config->data);
     run.results.attention = config->model.attention;
     run.results.label = config->label;
     run.results.seed = config->train.seed;

@@ -24,12 +24,14 @@ void AddLogits(CLI::App& app);
 void AddList(CLI::App& app);
 void AddData(CLI::App& app);
 void AddTokenize(CLI::App& app);
+void AddCompletion(CLI::App& app);
+void AddMan(CLI::App& app);
 void AddBench(CLI::App& app);
 
 // In the order in which help lists them.
 constexpr AddCommand kCommands[] = {
-    &AddDemo,    &AddTrain, &AddSweep,    &AddEval,   &AddTable, &AddPlot, &AddReport,   &AddAnalyze,
-    &AddHeatmap, &AddView,  &AddGenerate, &AddLogits, &AddList,  &AddData, &AddTokenize,
+    &AddDemo,  &AddTrain,    &AddSweep,  &AddEval, &AddTable, &AddPlot,     &AddReport,     &AddAnalyze, &AddHeatmap,
+    &AddView,  &AddGenerate, &AddLogits, &AddList, &AddData,  &AddTokenize, &AddCompletion, &AddMan,
 #ifdef TRA_BENCH
     &AddBench,
 #endif

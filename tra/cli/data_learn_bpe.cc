@@ -23,13 +23,15 @@ struct Request {
 };
 
 void Learn(const Request& request) {
-  const std::string path = FindCorpus(request.corpus).File(request.split);
-  const MappedFile file(path);
-  if (const auto fault = FindTextFault(file.Bytes())) ThrowTextFault(path, file.Bytes(), *fault);
-  const BpeModel model = TrainBpe(file.Bytes(), request.vocabulary, request.threads);
+  const Corpus corpus = FindCorpus(request.corpus);
+  if (!corpus.division.empty()) PrintWarning(corpus.division);
+  const TextSource& text = corpus.Text(request.split);
+  const MappedFile file(text.path);
+  if (const auto fault = FindTextFault(file.Bytes())) ThrowTextFault(text.path, file.Bytes(), *fault);
+  const BpeModel model = TrainBpe(PartOf(file.Bytes(), text), request.vocabulary, request.threads);
   WriteBpe(model, request.out);
   Output out("");
-  out.Line("learnt " + std::to_string(model.merges.size()) + " merges from " + path + ": " +
+  out.Line("learnt " + std::to_string(model.merges.size()) + " merges from " + text.path + ": " +
            std::to_string(model.tokens.size()) + " tokens, written to " + request.out);
   out.Line("use them with --tokenizer bpe --files " + request.out);
   out.Finish();
@@ -40,7 +42,7 @@ void Learn(const Request& request) {
 void AddDataLearnBpe(CLI::App& data) {
   CLI::App* command = data.add_subcommand("learn-bpe", "Learn a byte-level BPE of a chosen size from a corpus");
   auto request = std::make_shared<Request>();
-  command->add_option("corpus", request->corpus, "folder with texts, as for tra data prepare")->required();
+  command->add_option("corpus", request->corpus, "folder with texts, or one text, as for tra data prepare")->required();
   command->add_option("--split", request->split, "text to learn from")->capture_default_str();
   command->add_option("--vocabulary", request->vocabulary, "tokens: 256 bytes, merges, end of text")
       ->capture_default_str();

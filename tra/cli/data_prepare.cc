@@ -8,7 +8,6 @@
 #include "tra/cli/commands.h"
 #include "tra/cli/output.h"
 #include "tra/cli/text_options.h"
-#include "tra/text/corpus.h"
 #include "tra/text/token_cache.h"
 
 namespace tra::cli {
@@ -16,7 +15,7 @@ namespace {
 
 void Prepare(const CorpusChoice& choice, bool json) {
   const std::unique_ptr<Tokenizer> tokenizer = choice.tokenizer.Make();
-  const Corpus corpus = FindCorpus(choice.directory);
+  const Corpus corpus = choice.Find();
   nlohmann::ordered_json all = {{"tokenizer", tokenizer->Name()},
                                 {"vocabulary", tokenizer->Vocabulary()},
                                 {"checksum", tokenizer->Checksum()},
@@ -26,12 +25,12 @@ void Prepare(const CorpusChoice& choice, bool json) {
     out.Line("tokenizer " + tokenizer->Name() + ", vocabulary " + std::to_string(tokenizer->Vocabulary()));
     out.Line("split        bytes       tokens        words      lines  tokens/word  bytes/token");
   }
-  for (const auto& [split, path] : corpus.files) {
-    const TokenFileInfo info = choice.Open(split, *tokenizer).Info();
+  for (const auto& [split, text] : corpus.texts) {
+    const TokenFileInfo info = choice.Open(text, *tokenizer).Info();
     all["splits"][split] = {
-        {"file", path},          {"bytes", info.text_bytes},
+        {"file", text.path},     {"bytes", info.text_bytes},
         {"tokens", info.tokens}, {"words", info.words},
-        {"lines", info.lines},   {"cache", TokenCachePath(path, *tokenizer, choice.CacheDirectory())}};
+        {"lines", info.lines},   {"cache", TokenCachePath(text, *tokenizer, choice.CacheDirectory())}};
     char line[128];
     std::snprintf(line, sizeof(line), "%-6s %11lld  %11lld  %11lld  %9lld  %11.3f  %11.3f", split.c_str(),
                   static_cast<long long>(info.text_bytes), static_cast<long long>(info.tokens),

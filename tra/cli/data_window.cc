@@ -34,7 +34,7 @@ std::string Visible(std::string_view bytes) {
 
 void ShowWindow(const Request& request) {
   const std::unique_ptr<Tokenizer> tokenizer = request.corpus.tokenizer.Make();
-  const TokenFile tokens = request.corpus.Open(request.split, *tokenizer);
+  const TokenFile tokens = request.corpus.Open(request.corpus.Find().Text(request.split), *tokenizer);
   EvalWindow window{};
   std::string which;
   if (request.stride > 0) {

@@ -65,7 +65,7 @@ struct Sequence {
 using Runs = std::vector<std::unique_ptr<InspectedRun>>;
 
 // Returns the first split that is not for training.
-std::string DefaultSplit(const InspectedRun& run) {
+std::string DefaultSplit(InspectedRun& run) {
   const std::vector<std::string> splits = run.Splits();
   const auto found =
       std::find_if(splits.begin(), splits.end(), [](const std::string& name) { return name != "train"; });
@@ -74,7 +74,7 @@ std::string DefaultSplit(const InspectedRun& run) {
 
 Sequence ReadSequence(const Request& request, const Runs& runs) {
   InspectedRun& run = *runs.front();
-  const std::string& task = run.config().data.task;
+  const std::string task = TaskName(run.config().data);
   Sequence input;
   if (!request.text.empty()) {
     if (!request.split.empty() || request.index_given || request.length) {
@@ -157,7 +157,7 @@ void AddRun(const Request& request, const std::string& name, const InspectedRun&
 // Throws unless both runs read the same tokens.
 void CheckSameInput(const Request& request, size_t number, const InspectedRun& first, const InspectedRun& other) {
   const auto describe = [](const InspectedRun& run) {
-    return run.config().data.task + " with " + std::to_string(run.model().config.vocabulary) + " tokens";
+    return TaskName(run.config().data) + " with " + std::to_string(run.model().config.vocabulary) + " tokens";
   };
   if (describe(first) == describe(other)) return;
   throw std::invalid_argument(request.runs[number] + " does not read the input of " + request.runs.front() +

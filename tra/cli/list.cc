@@ -33,6 +33,9 @@ void PrintTasks(Output& out) {
     out.Line("  " + Padded("", 14) + "answers: " + task.kind.supervision + "; lengths are of " + task.kind.length_of);
     for (const Split& split : task.splits) out.Line("      " + Padded(split.name, 10) + About(split));
   }
+  out.Line("  " + Padded("jsonl", 14) +
+           "examples of one's own: a folder with train.jsonl and a file per split (data.folder)");
+  out.Line("  " + Padded("text", 14) + "language modelling on a folder of texts, or on one text (data.corpus)");
 }
 
 nlohmann::ordered_json TasksJson() {

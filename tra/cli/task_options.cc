@@ -26,13 +26,16 @@ Range ParseLengths(const std::string& text) {
 GeneratedExamples TaskChoice::Examples() const {
   TaskOptions all = options;
   if (!lengths.empty()) all.lengths = ParseLengths(lengths);
-  return GeneratedExamples(task, split, seed, all);
+  if (task == "jsonl") {
+    throw std::invalid_argument(
+        "jsonl: its examples are in files already; tra data show jsonl --folder FOLDER shows them");
+  }
+  return GeneratedExamples(task, split.empty() ? "iid" : split, seed, all);
 }
 
 void AddTaskOptions(CLI::App& command, TaskChoice& choice) {
   command.add_option("task", choice.task, "one of the tasks in tra list")->required();
-  command.add_option("--split", choice.split, "train, iid, or one of the task's others (tra list)")
-      ->capture_default_str();
+  command.add_option("--split", choice.split, "train, iid (the default), or one of the task's others (tra list)");
   command.add_option("--seed", choice.seed, "seed of the examples")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();

@@ -11,7 +11,7 @@
 namespace tra::cli {
 
 struct TaskChoice {
-  std::string task, split = "iid";
+  std::string task, split;  // without a split, iid
   uint64_t seed = 0;
   std::string lengths;  // "51-100" or "300"
   TaskOptions options;

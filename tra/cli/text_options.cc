@@ -1,7 +1,6 @@
 #include "tra/cli/text_options.h"
 
 #include "tra/cli/output.h"
-#include "tra/text/corpus.h"
 #include "tra/text/token_cache.h"
 
 namespace tra::cli {
@@ -15,17 +14,24 @@ void AddTokenizerOptions(CLI::App& command, TokenizerChoice& choice) {
 
 std::string CorpusChoice::CacheDirectory() const { return cache.empty() ? DefaultCacheDirectory() : cache; }
 
-TokenFile CorpusChoice::Open(const std::string& split, const Tokenizer& with) const {
+Corpus CorpusChoice::Find() const {
+  Corpus corpus = FindCorpus(directory);
+  if (!corpus.division.empty()) PrintWarning(corpus.division);
+  return corpus;
+}
+
+TokenFile CorpusChoice::Open(const TextSource& text, const Tokenizer& with) const {
   OpenTokensOptions options;
   options.threads = threads;
   options.notice = PrintWarning;
-  return OpenTokens(FindCorpus(directory).File(split), with, CacheDirectory(), options);
+  return OpenTokens(text, with, CacheDirectory(), options);
 }
 
 void AddCorpusOptions(CLI::App& command, CorpusChoice& choice) {
   command
       .add_option("corpus", choice.directory,
-                  "folder with wiki.{train,valid,test}.{raw,tokens} or {train,valid,test}.txt")
+                  "folder with wiki.{train,valid,test}.{raw,tokens} or {train,valid,test}.txt; or one text, which is "
+                  "divided into these")
       ->required();
   AddTokenizerOptions(command, choice.tokenizer);
   command.add_option("--cache", choice.cache, "folder for tokenised texts; by default $TRA_CACHE, else ~/.cache/tra");

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "tra/text/corpus.h"
 #include "tra/text/token_file.h"
 #include "tra/text/tokenizers.h"
 
@@ -18,8 +19,10 @@ struct CorpusChoice {
   size_t threads = 0;
   TokenizerChoice tokenizer;
 
-  // Opens the tokens of a split, and says on standard error what takes time.
-  TokenFile Open(const std::string& split, const Tokenizer& with) const;
+  // Finds the texts, and says on standard error if one is divided into all.
+  Corpus Find() const;
+  // Opens the tokens of a text, and says on standard error what takes time.
+  TokenFile Open(const TextSource& text, const Tokenizer& with) const;
   std::string CacheDirectory() const;
 };
 void AddCorpusOptions(CLI::App& command, CorpusChoice& choice);

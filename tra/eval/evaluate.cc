@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <utility>
 
 #include "tra/base/fields.h"
@@ -27,13 +28,14 @@ std::string LengthsName(const std::string& split, const Range& lengths) {
   return split == "iid" ? name : split + " " + name;
 }
 
-std::vector<ResultRow> EvaluateTask(Decoder& model, const RunData& data, const RunConfig& config,
-                                    const EvaluateOptions& options) {
+std::vector<ResultRow> EvaluateExamples(Decoder& model, const RunData& data, const RunConfig& config,
+                                        const EvaluateOptions& options) {
   std::vector<ResultRow> rows;
-  const auto& groups = data.task().kind.groups;
-  const int64_t count = options.most > 0 ? options.most : config.eval.examples;
+  const std::vector<std::string>& groups = data.Groups();
   for (const std::string& split : options.splits.empty() ? data.EvalSplits() : options.splits) {
-    const GeneratedExamples examples = data.Eval(split, options.lengths);
+    const std::shared_ptr<const ExampleSource> examples = data.Eval(split, options.lengths);
+    const int64_t wanted = options.most > 0 ? options.most : config.eval.examples;
+    const int64_t count = std::min(wanted, static_cast<int64_t>(examples->Size().value_or(wanted)));
     const std::string name = options.lengths ? LengthsName(split, *options.lengths) : split;
     if (options.progress) options.progress(name);
     constexpr int64_t kRound = 256;  // examples per process
@@ -41,7 +43,7 @@ std::vector<ResultRow> EvaluateTask(Decoder& model, const RunData& data, const R
     for (int64_t done = 0; done < count; done += kRound * options.shares) {
       const int64_t first = std::min(count, done + kRound * options.share), end = std::min(count, first + kRound);
       std::vector<double> values;
-      for (const ExampleScore& score : ScoreExamples(model, examples, static_cast<uint64_t>(first), end - first,
+      for (const ExampleScore& score : ScoreExamples(model, *examples, static_cast<uint64_t>(first), end - first,
                                                      groups.size(), config.eval.positions)) {
         AppendFields(score, values);
       }
@@ -108,13 +110,13 @@ std::vector<ResultRow> EvaluateText(Decoder& model, const RunData& data, const R
 
 std::vector<ResultRow> Evaluate(Decoder& model, const RunData& data, const RunConfig& config,
                                 const EvaluateOptions& options) {
-  return data.IsText() ? EvaluateText(model, data, config, options) : EvaluateTask(model, data, config, options);
+  return data.IsText() ? EvaluateText(model, data, config, options) : EvaluateExamples(model, data, config, options);
 }
 
 RunResults MakeResults(const RunConfig& config, const RunData& data, int64_t step, std::vector<ResultRow> rows,
                        const EvaluateOptions& options) {
   RunResults results;
-  results.task = config.data.task;
+  results.task = TaskName(config.data);
   results.attention = config.model.attention;
   results.label = config.label;
   results.seed = config.train.seed;

@@ -54,10 +54,10 @@ const RuleInfo& RuleOf(const Inspection& inspection, const HeadId& head) {
   return InfoOf(inspection.Attention(head).inputs.rule);
 }
 
-// Runs the model on what it reads of an example: the last token of a task's example is never read, only predicted.
+// Runs the model on what it reads of an example: the last token is never read, only predicted, but in windows of text.
 Inspection Read(const InspectedRun& run, const Example& example) {
   std::vector<int32_t> tokens = example.tokens;
-  if (run.task() != nullptr) tokens.pop_back();
+  if (!run.IsText()) tokens.pop_back();
   return run.Inspect(tokens);
 }
 
@@ -389,11 +389,19 @@ std::vector<Example> ReadExamples(InspectedRun& run, const std::string& split, i
   const std::optional<uint64_t> size = run.Size(split);
   if (size && *size < static_cast<uint64_t>(count)) {
     count = static_cast<int64_t>(*size);
-    notes.push_back("split " + split + " has only " + std::to_string(count) + " windows");
+    notes.push_back("split " + split + " has only " + std::to_string(count) +
+                    (run.IsText() ? " windows" : " examples"));
   }
   std::vector<Example> examples;
   for (int64_t index = 0; index < count; ++index) examples.push_back(run.At(split, static_cast<uint64_t>(index)));
   return examples;
+}
+
+// Returns the split that is like training, or else the first that is not for training.
+std::string DefaultSplit(InspectedRun& run) {
+  if (run.IsText()) return run.config().eval.text_split;
+  const std::vector<std::string> splits = run.Splits();
+  return std::find(splits.begin(), splits.end(), "iid") != splits.end() || splits.size() < 2 ? "iid" : splits[1];
 }
 
 }  // namespace
@@ -401,15 +409,14 @@ std::vector<Example> ReadExamples(InspectedRun& run, const std::string& split, i
 Analysis AnalyzeRun(InspectedRun& run, const AnalyzeOptions& options) {
   CheckOptions(options);
   const RunConfig& config = run.config();
-  const bool text = run.task() == nullptr;
   Analysis analysis;
   analysis.run = run.path();
-  analysis.task = config.data.task;
+  analysis.task = TaskName(config.data);
   analysis.attention = config.model.attention;
   analysis.label = config.label;
   analysis.seed = config.train.seed;
   analysis.step = run.step();
-  analysis.split = !options.split.empty() ? options.split : text ? config.eval.text_split : "iid";
+  analysis.split = !options.split.empty() ? options.split : DefaultSplit(run);
   const std::string results = run_files::In(run.path(), run_files::kResults);
   if (std::filesystem::exists(results)) analysis.solved = Solved(ReadResults(results));
 
@@ -420,9 +427,9 @@ Analysis AnalyzeRun(InspectedRun& run, const AnalyzeOptions& options) {
   };
   tell("heads");
   analysis.heads = AnalyzeHeads(run, examples);
-  if (text) {
-    analysis.notes.emplace_back(
-        "a text does not say which tokens determine the next, so there is no evidence to look for");
+  if (run.task() == nullptr) {
+    analysis.notes.push_back(std::string(run.IsText() ? "a text does" : "examples from files do") +
+                             " not say which tokens determine the next, so there is no evidence to look for");
     return analysis;
   }
   tell("evidence");

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "tra/base/names.h"
 #include "tra/tasks/task.h"
 
 namespace tra {
@@ -96,14 +97,18 @@ InspectedRun::InspectedRun(const std::string& path, at::Device device, Warning w
 }
 
 const Task* InspectedRun::task() const {
-  return config().data.task == "text" ? nullptr : &FindTask(config().data.task);
+  const std::string& name = config().data.task;
+  return name == "text" || name == "jsonl" ? nullptr : &FindTask(name);
 }
 
-std::vector<std::string> InspectedRun::Splits() const {
-  if (task() == nullptr) return TextSplits(config());
-  std::vector<std::string> names;
-  for (const Split& split : task()->splits) names.emplace_back(split.name);
-  return names;
+RunData& InspectedRun::Data() {
+  if (data_ == nullptr) data_ = std::make_unique<RunData>(config(), warning_);
+  return *data_;
+}
+
+std::vector<std::string> InspectedRun::Splits() {
+  if (IsText()) return TextSplits(config());
+  return task() != nullptr ? NamesIn(task()->splits) : Data().Splits();
 }
 
 const TokenFile& InspectedRun::Text(const std::string& split) {
@@ -113,25 +118,28 @@ const TokenFile& InspectedRun::Text(const std::string& split) {
     for (const std::string& each : splits) names += (names.empty() ? "" : ", ") + each;
     throw std::invalid_argument("the run reads no split '" + split + "' of its text; it reads " + names);
   }
-  return data_->Text(split);
+  return Data().Text(split);
 }
 
 std::optional<uint64_t> InspectedRun::Size(const std::string& split) {
-  if (data_ == nullptr) data_ = std::make_unique<RunData>(config(), warning_);
-  if (task() == nullptr) return static_cast<uint64_t>(Text(split).Size() / data_->TrainLength());
-  data_->Eval(split);
-  return std::nullopt;
+  if (IsText()) return static_cast<uint64_t>(Text(split).Size() / Data().TrainLength());
+  return Data().Eval(split)->Size();
 }
 
 Example InspectedRun::At(const std::string& split, uint64_t index, std::optional<int64_t> length) {
-  if (data_ == nullptr) data_ = std::make_unique<RunData>(config(), warning_);
-  if (task() != nullptr) {
+  if (!IsText()) {
     std::optional<Range> lengths;
     if (length) lengths = Range{*length, *length};
-    return data_->Eval(split, lengths).At(index);
+    const std::shared_ptr<const ExampleSource> examples = Data().Eval(split, lengths);
+    const std::optional<uint64_t> size = examples->Size();
+    if (size && index >= *size) {
+      throw std::invalid_argument("split " + split + " has " + std::to_string(*size) +
+                                  " examples; give a number below that");
+    }
+    return examples->At(index);
   }
   const TokenFile& text = Text(split);
-  const int64_t size = length.value_or(data_->TrainLength());
+  const int64_t size = length.value_or(Data().TrainLength());
   if (size < 1) {
     throw std::invalid_argument("a window of text must have at least 1 token, got " + std::to_string(size));
   }

@@ -53,14 +53,15 @@ class InspectedRun {
   const std::string& path() const { return path_; }
   const Warning& warning() const { return warning_; }
   const Vocabulary& vocabulary() const { return *vocabulary_; }
-  const Task* task() const;  // null for text
+  const Task* task() const;  // null for text, and for examples from files
+  bool IsText() const { return config().data.task == "text"; }
 
   // Returns an example of a split that the run is scored on: of a task the one of this number, of a text the window of
   // this number, as long as those of training. `length` is another length, in tokens of a text, or as the task counts
   // it (Kind::length_of). Opens the run's texts when first asked. Throws std::invalid_argument for a split, a number or
   // a length that is not there.
   Example At(const std::string& split, uint64_t index, std::optional<int64_t> length = std::nullopt);
-  std::vector<std::string> Splits() const;
+  std::vector<std::string> Splits();
   // Returns how many examples a split has; nothing for one without end. Throws like At.
   std::optional<uint64_t> Size(const std::string& split);
 
@@ -69,6 +70,7 @@ class InspectedRun {
   Inspection Inspect(const std::vector<int32_t>& tokens) const;
 
  private:
+  RunData& Data();
   const TokenFile& Text(const std::string& split);
 
   std::string path_;

@@ -31,6 +31,14 @@ struct Rows {
   }
 };
 
+// Returns the rows of an array without gaps, [batch, head, row, channel].
+template <typename T>
+Rows<T> ContiguousRows(T* data, size_t heads, size_t rows, size_t width) {
+  const auto row_stride = static_cast<ptrdiff_t>(width);
+  const ptrdiff_t head_stride = static_cast<ptrdiff_t>(rows) * row_stride;
+  return {data, static_cast<ptrdiff_t>(heads) * head_stride, head_stride, row_stride};
+}
+
 // Holds the sizes of a problem. The queries are the last `queries` of the `keys` positions, so that query i is at
 // position keys - queries + i.
 //

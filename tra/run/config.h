@@ -14,12 +14,15 @@
 namespace tra {
 
 struct DataConfig {
-  std::string task = "flipflop";  // a row of Tasks(), or "text"
+  std::string task = "flipflop";  // a row of Tasks(), "jsonl" or "text"
   int64_t seed = -1;              // seed of training examples; -1: train.seed
   // For tasks; 0 or an empty list stands for what the task and the split say.
   std::vector<int64_t> lengths;
   int64_t symbols = 0, pack = 0, offset = 0;
   std::string file;  // flipflop: lines to train on instead of generated examples
+  // For jsonl.
+  std::string folder;
+  int64_t vocabulary = 0;  // 0: that of the file to train on
   // For text.
   std::string corpus, tokenizer = "bytes", tokenizer_files, cache;
   int64_t window = 128;
@@ -78,6 +81,7 @@ struct ConfigKey {
   std::string name;  // "train.lr"
   std::string doc;
   std::string range;                            // what it may be, in words
+  std::vector<std::string> choices;             // all that it may be, if those are names
   std::function<void(const std::string&)> set;  // from a TOML value; throws std::invalid_argument naming the range
   std::function<std::string()> get;             // as a TOML value
 };

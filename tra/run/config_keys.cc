@@ -77,7 +77,10 @@ class Keys {
   template <typename T, typename Allowed>
   void Add(const std::string& name, T& value, const std::string& range, const std::string& doc,
            const Allowed& allowed) {
-    all.push_back({name, doc, range,
+    all.push_back({name,
+                   doc,
+                   range,
+                   {},
                    [name, &value, range, allowed](const std::string& text) {
                      const toml::table table = Wrap(text);
                      T read{};
@@ -116,6 +119,7 @@ class Keys {
       RequireChoice(name, v, choices, range);
       return true;
     });
+    all.back().choices = choices;
   }
   // Adds a value that has a name in a table. An optional value may also be "auto", which means that it is not set.
   template <typename T, typename Table>
@@ -142,7 +146,7 @@ class Keys {
         return Shown(std::string(NameOf(table, value)));
       }
     };
-    all.push_back({name, doc, range, set, get});
+    all.push_back({name, doc, range, choices, set, get});
   }
 
  private:
@@ -194,8 +198,8 @@ void AddModelKeys(RunConfig& config, Keys& keys) {
 }
 
 void AddDataKeys(DataConfig& data, Keys& keys) {
-  keys.Choice("data.task", data.task, With(NamesIn(Tasks()), "text"),
-              "see tra list; text: language modelling on data.corpus");
+  keys.Choice("data.task", data.task, With(With(NamesIn(Tasks()), "jsonl"), "text"),
+              "see tra list; jsonl: examples of one's own in data.folder; text: language modelling on data.corpus");
   keys.Integer("data.seed", data.seed, -1, "seed of training examples; -1: train.seed");
   keys.Add("data.lengths", data.lengths, "[] or [low, high]", "lengths of training strings; []: those of the task",
            [](const std::vector<int64_t>& v) { return v.empty() || (v.size() == 2 && v[0] <= v[1]); });
@@ -204,7 +208,11 @@ void AddDataKeys(DataConfig& data, Keys& keys) {
   keys.Integer("data.offset", data.offset, 0, "put up to this many pads before a training sequence");
   keys.Text("data.file", data.file,
             "flipflop: train on the lines of this file instead of generated examples (see tra data import)");
-  keys.Text("data.corpus", data.corpus, "text: folder with train, valid and test texts");
+  keys.Text("data.folder", data.folder, "jsonl: folder with train.jsonl, and a file for each split to score");
+  keys.Integer("data.vocabulary", data.vocabulary, 0,
+               "jsonl: number of tokens; 0: those that the head of train.jsonl names, or that its examples have");
+  keys.Text("data.corpus", data.corpus,
+            "text: folder with train, valid and test texts; or one text, which is divided into these");
   keys.Choice("data.tokenizer", data.tokenizer, NamesIn(TokenizerKinds()), "text: see tra tokenize");
   keys.Text("data.tokenizer_files", data.tokenizer_files, "text: folder with encoder.json and vocab.bpe");
   keys.Text("data.cache", data.cache, "text: folder for tokenised texts; empty: $TRA_CACHE, else ~/.cache/tra");

@@ -1,10 +1,12 @@
 #include "tra/run/data.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <stdexcept>
 #include <utility>
 
 #include "tra/tasks/flipflop_lines.h"
+#include "tra/tasks/task.h"
 #include "tra/text/corpus.h"
 #include "tra/text/token_cache.h"
 #include "tra/text/tokenizers.h"
@@ -45,7 +47,7 @@ int64_t LongestOf(const GeneratedExamples& examples) {
 void RequireCorpus(const DataConfig& data) {
   if (!data.corpus.empty()) return;
   throw std::invalid_argument(
-      "data.task \"text\" needs a folder with train, valid and test texts: --set data.corpus=FOLDER");
+      "data.task \"text\" needs a folder with train, valid and test texts, or one text: --set data.corpus=FOLDER");
 }
 
 // Repeats the lines of a file without end.
@@ -79,6 +81,8 @@ Example TextWindows::At(uint64_t index) const {
 RunData::RunData(const RunConfig& config, Notice notice) : config_(config), notice_(std::move(notice)) {
   if (IsText()) {
     OpenText();
+  } else if (config_.data.task == "jsonl") {
+    OpenFolder();
   } else {
     OpenTask();
   }
@@ -89,6 +93,7 @@ void RunData::OpenTask() {
   task_ = &FindTask(data.task);
   auto generated = std::make_unique<GeneratedExamples>(data.task, "train", DataSeed(config_), TrainOptions(data));
   names_ = generated->names();
+  groups_.assign(task_->kind.groups.begin(), task_->kind.groups.end());
   if (data.file.empty()) {
     train_length_ = LongestOf(*generated);
     train_ = std::move(generated);
@@ -100,7 +105,39 @@ void RunData::OpenTask() {
     train_length_ = lines->Longest();
     train_ = std::move(lines);
   }
-  for (const std::string& split : EvalSplits()) longest_ = std::max(longest_, LongestOf(Eval(split)));
+  for (const std::string& split : EvalSplits()) {
+    const GeneratedExamples examples(data.task, split, config_.eval.seed, EvalOptions(data, std::nullopt));
+    longest_ = std::max(longest_, LongestOf(examples));
+  }
+}
+
+void RunData::OpenFolder() {
+  const DataConfig& data = config_.data;
+  if (data.folder.empty()) {
+    throw std::invalid_argument(
+        "data.task \"jsonl\" needs a folder with train.jsonl and a file for each split to score: "
+        "--set data.folder=FOLDER");
+  }
+  if (!data.lengths.empty() || data.symbols > 0 || data.pack > 0 || data.offset > 0) {
+    throw std::invalid_argument(
+        "data.lengths, data.symbols, data.pack and data.offset are for tasks whose examples are generated; leave them "
+        "out for jsonl");
+  }
+  folder_ = std::make_unique<ExampleFolder>(data.folder, data.vocabulary);
+  names_ = folder_->names();
+  groups_ = folder_->groups();
+  const auto examples = folder_->Split("train");
+  train_length_ = examples->Longest() - 1;  // the last token is only predicted
+  train_ = std::make_shared<ShuffledExamples>(examples, DataSeed(config_));
+  for (const std::string& split : EvalSplits()) {
+    longest_ = std::max(longest_, folder_->Split(split)->Longest() - 1);
+  }
+}
+
+std::string TaskName(const DataConfig& data) {
+  if (data.task != "jsonl") return data.task;
+  const std::filesystem::path folder = std::filesystem::path(data.folder).lexically_normal();
+  return "jsonl-" + (folder.has_filename() ? folder : folder.parent_path()).filename().string();
 }
 
 std::vector<std::string> TextSplits(const RunConfig& config) {
@@ -112,6 +149,8 @@ std::vector<std::string> TextSplits(const RunConfig& config) {
 void RunData::OpenText() {
   const DataConfig& data = config_.data;
   RequireCorpus(data);
+  const std::string division = FindCorpus(data.corpus).division;
+  if (notice_ && !division.empty()) notice_(division);
   tokenizer_ = MakeTokenizer(data.tokenizer, data.tokenizer_files);
   train_ = std::make_unique<TextWindows>(Text("train"), data.window, DataSeed(config_));
   train_length_ = data.window;
@@ -126,17 +165,33 @@ std::string RunData::TokenText(int32_t token) const {
   return IsText() ? std::string(tokenizer_->Bytes(token)) : names_.at(static_cast<size_t>(token));
 }
 
+std::vector<std::string> RunData::Splits() const {
+  if (folder_) return folder_->splits();
+  return task_ != nullptr ? NamesIn(task_->splits) : TextSplits(config_);
+}
+
 std::vector<std::string> RunData::EvalSplits() const {
   if (!config_.eval.splits.empty()) return config_.eval.splits;
-  std::vector<std::string> splits;
-  for (const Split& split : task_->splits) {
-    if (std::string(split.name) != "train") splits.emplace_back(split.name);
+  std::vector<std::string> splits = Splits();
+  if (folder_ && splits.size() == 1) {
+    throw std::runtime_error(config_.data.folder +
+                             ": has no split to score; put a file such as test.jsonl beside train.jsonl");
   }
+  splits.erase(std::remove(splits.begin(), splits.end(), "train"), splits.end());
   return splits;
 }
 
-GeneratedExamples RunData::Eval(const std::string& split, std::optional<Range> lengths) const {
-  return GeneratedExamples(task_->name, split, config_.eval.seed, EvalOptions(config_.data, lengths));
+std::shared_ptr<const ExampleSource> RunData::Eval(const std::string& split, std::optional<Range> lengths) const {
+  if (!folder_) {
+    return std::make_shared<GeneratedExamples>(task_->name, split, config_.eval.seed,
+                                               EvalOptions(config_.data, lengths));
+  }
+  if (lengths) {
+    throw std::invalid_argument(
+        "the examples of " + config_.data.folder +
+        " are as long as they are; to score other lengths, put a file with such examples there");
+  }
+  return folder_->Split(split);
 }
 
 const TokenFile& RunData::Text(const std::string& split) const {
@@ -145,7 +200,7 @@ const TokenFile& RunData::Text(const std::string& split) const {
   OpenTokensOptions options;
   options.notice = notice_;
   const std::string cache = config_.data.cache.empty() ? DefaultCacheDirectory() : config_.data.cache;
-  TokenFile tokens = OpenTokens(FindCorpus(config_.data.corpus).File(split), *tokenizer_, cache, options);
+  TokenFile tokens = OpenTokens(FindCorpus(config_.data.corpus).Text(split), *tokenizer_, cache, options);
   return texts_.emplace(split, std::move(tokens)).first->second;
 }
 
@@ -163,7 +218,7 @@ void CheckRun(const RunConfig& config) {
   }
   RequireCorpus(config.data);
   const Corpus corpus = FindCorpus(config.data.corpus);
-  for (const std::string& split : TextSplits(config)) corpus.File(split);
+  for (const std::string& split : TextSplits(config)) corpus.Text(split);
   const int64_t vocabulary = MakeTokenizer(config.data.tokenizer, config.data.tokenizer_files)->Vocabulary();
   CheckConfig(MakeModelConfig(config, vocabulary, config.data.window, config.data.window));
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tra/run/config.h"
+#include "tra/tasks/example_folder.h"
 #include "tra/tasks/generated.h"
 #include "tra/text/token_file.h"
 #include "tra/text/tokenizer.h"
@@ -46,27 +47,35 @@ class RunData {
   // Returns the examples to train on, without end.
   const ExampleSource& Train() const { return *train_; }
 
-  // Only for tasks.
-  const Task& task() const { return *task_; }
-  std::vector<std::string> EvalSplits() const;
-  GeneratedExamples Eval(const std::string& split, std::optional<Range> lengths = std::nullopt) const;
+  // Only for tasks and for examples from files.
+  const std::vector<std::string>& Groups() const { return groups_; }  // of examples that are also scored separately
+  std::vector<std::string> Splits() const;                            // all there are
+  std::vector<std::string> EvalSplits() const;                        // to score
+  // Throws std::invalid_argument for an unknown split, and for lengths that there are not.
+  std::shared_ptr<const ExampleSource> Eval(const std::string& split,
+                                            std::optional<Range> lengths = std::nullopt) const;
   // Only for text.
   const Tokenizer& tokenizer() const { return *tokenizer_; }
   const TokenFile& Text(const std::string& split) const;  // opened when first asked for
 
  private:
   void OpenTask();
+  void OpenFolder();
   void OpenText();
 
   RunConfig config_;
   Notice notice_;
-  const Task* task_ = nullptr;
-  std::vector<std::string> names_;
+  const Task* task_ = nullptr;  // of generated examples
+  std::unique_ptr<ExampleFolder> folder_;
+  std::vector<std::string> names_, groups_;
   std::unique_ptr<Tokenizer> tokenizer_;
   mutable std::map<std::string, TokenFile> texts_;
-  std::unique_ptr<ExampleSource> train_;
+  std::shared_ptr<const ExampleSource> train_;
   int64_t train_length_ = 0, longest_ = 0;
 };
+
+// Returns the task as results and documents call it: examples of one's own by the name of their folder, "jsonl-parity".
+std::string TaskName(const DataConfig& data);
 
 // Returns the splits of a corpus that training and scoring will read.
 std::vector<std::string> TextSplits(const RunConfig& config);

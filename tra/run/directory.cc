@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tra/base/atomic_file.h"
+#include "tra/run/data.h"
 #include "tra/run/environment.h"
 #include "tra/run/files.h"
 
@@ -46,7 +47,8 @@ std::string ConfigDifferences(const RunConfig& now, const RunConfig& before) {
 
 std::string DefaultRunName(const RunConfig& config) {
   const std::string label = config.label.empty() ? "" : "-" + config.label;
-  return "runs/" + config.data.task + "-" + config.model.attention + label + "-s" + std::to_string(config.train.seed);
+  return "runs/" + TaskName(config.data) + "-" + config.model.attention + label + "-s" +
+         std::to_string(config.train.seed);
 }
 
 RunDirectory::RunDirectory(std::string path, const RunConfig& config, Start start, const std::string& device)

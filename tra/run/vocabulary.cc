@@ -4,7 +4,10 @@
 #include <stdexcept>
 #include <utility>
 
+#include "tra/run/data.h"
+#include "tra/tasks/example_folder.h"
 #include "tra/tasks/symbols.h"
+#include "tra/tasks/task.h"
 
 namespace tra {
 namespace {
@@ -23,22 +26,21 @@ class TextVocabulary : public Vocabulary {
   std::unique_ptr<Tokenizer> tokenizer_;
 };
 
-class TaskVocabulary : public Vocabulary {
+class SymbolVocabulary : public Vocabulary {
  public:
-  TaskVocabulary(const Task& task, std::vector<std::string> names) : task_(task), names_(std::move(names)) {}
+  explicit SymbolVocabulary(Symbols symbols) : symbols_(std::move(symbols)) {}
 
-  std::vector<int32_t> Read(const std::string& text) const override { return ParseSymbols(text, task_, names_); }
-  std::string Word(int32_t token) const override { return names_.at(static_cast<size_t>(token)); }
-  std::string Separator() const override { return task_.kind.separator; }
+  std::vector<int32_t> Read(const std::string& text) const override { return ParseSymbols(text, symbols_); }
+  std::string Word(int32_t token) const override { return symbols_.names.at(static_cast<size_t>(token)); }
+  std::string Separator() const override { return symbols_.separator; }
   std::optional<int32_t> End() const override {
-    const auto found = std::find(names_.begin(), names_.end(), "EOS");
-    if (found == names_.end()) return std::nullopt;
-    return static_cast<int32_t>(found - names_.begin());
+    const auto found = std::find(symbols_.names.begin(), symbols_.names.end(), "EOS");
+    if (found == symbols_.names.end()) return std::nullopt;
+    return static_cast<int32_t>(found - symbols_.names.begin());
   }
 
  private:
-  const Task& task_;
-  std::vector<std::string> names_;
+  Symbols symbols_;
 };
 
 class IdVocabulary : public Vocabulary {
@@ -73,10 +75,16 @@ std::unique_ptr<Vocabulary> MakeVocabulary(const LoadedModel& loaded, const Toke
   }
   if (!loaded.config) return std::make_unique<IdVocabulary>();
   const DataConfig& data = loaded.config->data;
+  const std::string help = "tra data show " + data.task;
+  if (data.task == "jsonl") {
+    return std::make_unique<SymbolVocabulary>(Symbols{TaskName(data), " ",
+                                                      ReadTokenNames(data.folder, loaded.model->config.vocabulary),
+                                                      help + " --folder " + data.folder});
+  }
   const Task& task = FindTask(data.task);
   std::vector<std::string> names = task.kind.names(data.symbols > 0 ? data.symbols : task.symbols);
   CheckSize("task " + data.task, static_cast<int64_t>(names.size()), loaded.model->config);
-  return std::make_unique<TaskVocabulary>(task, std::move(names));
+  return std::make_unique<SymbolVocabulary>(Symbols{data.task, task.kind.separator, std::move(names), help});
 }
 
 }  // namespace tra

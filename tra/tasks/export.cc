@@ -6,13 +6,17 @@ namespace tra {
 
 using nlohmann::ordered_json;
 
-std::string ExampleText(const Example& example, const Task& task, const std::vector<std::string>& names) {
+std::string ExampleText(const Example& example, const std::string& separator, const std::vector<std::string>& names) {
   std::string text;
   for (const int32_t token : example.tokens) {
-    if (!text.empty()) text += task.kind.separator;
+    if (!text.empty()) text += separator;
     text += names[static_cast<size_t>(token)];
   }
   return text;
+}
+
+std::string ExampleText(const Example& example, const Task& task, const std::vector<std::string>& names) {
+  return ExampleText(example, task.kind.separator, names);
 }
 
 ordered_json Origin(const GeneratedExamples& examples, uint64_t first, uint64_t count) {
@@ -37,13 +41,20 @@ std::string JsonlHead(const Task& task, const std::vector<std::string>& names, c
 }
 
 std::string JsonlLine(const Example& example, uint64_t index, const Task& task, const std::vector<std::string>& names) {
+  const auto& groups = task.kind.groups;
+  return JsonlLine(example, index, task.kind.separator,
+                   groups.empty() ? "" : groups[static_cast<size_t>(example.group)], names);
+}
+
+std::string JsonlLine(const Example& example, uint64_t index, const std::string& separator, const std::string& group,
+                      const std::vector<std::string>& names) {
   std::vector<size_t> supervised;
   for (size_t at = 0; at < example.supervised.size(); ++at) {
     if (example.supervised[at] != 0) supervised.push_back(at);
   }
-  ordered_json line = {{"index", index}, {"text", ExampleText(example, task, names)}, {"tokens", example.tokens}};
+  ordered_json line = {{"index", index}, {"text", ExampleText(example, separator, names)}, {"tokens", example.tokens}};
   line["supervised"] = supervised;
-  if (!task.kind.groups.empty()) line["group"] = task.kind.groups[static_cast<size_t>(example.group)];
+  if (!group.empty()) line["group"] = group;
   return line.dump();
 }
 

@@ -20,6 +20,7 @@
 namespace tra {
 
 // Returns the names of the symbols, one after the other.
+std::string ExampleText(const Example& example, const std::string& separator, const std::vector<std::string>& names);
 std::string ExampleText(const Example& example, const Task& task, const std::vector<std::string>& names);
 
 // Returns where examples come from, as fields for a head.
@@ -27,6 +28,9 @@ nlohmann::ordered_json Origin(const GeneratedExamples& examples, uint64_t first,
 
 std::string JsonlHead(const Task& task, const std::vector<std::string>& names, const nlohmann::ordered_json& origin);
 std::string JsonlLine(const Example& example, uint64_t index, const Task& task, const std::vector<std::string>& names);
+// Does the same for examples of no task in the table; an empty group stands for none.
+std::string JsonlLine(const Example& example, uint64_t index, const std::string& separator, const std::string& group,
+                      const std::vector<std::string>& names);
 
 std::string TextHead(const Task& task, const std::vector<std::string>& names, const nlohmann::ordered_json& origin);
 std::string TextLine(const Example& example, uint64_t index, const Task& task, const std::vector<std::string>& names);

@@ -13,10 +13,10 @@ constexpr std::string_view kBlanks = " \t\r\n";
 
 class Reader {
  public:
-  Reader(const Task& task, const std::vector<std::string>& names) : task_(task), names_(names) {
-    for (size_t id = 0; id < names.size(); ++id) {
-      ids_.emplace(names[id], static_cast<int32_t>(id));
-      longest_ = std::max(longest_, names[id].size());
+  explicit Reader(const Symbols& symbols) : symbols_(symbols) {
+    for (size_t id = 0; id < symbols.names.size(); ++id) {
+      ids_.emplace(symbols.names[id], static_cast<int32_t>(id));
+      longest_ = std::max(longest_, symbols.names[id].size());
     }
   }
 
@@ -48,21 +48,20 @@ class Reader {
   }
 
   [[noreturn]] void Fail(std::string_view word) const {
-    throw std::invalid_argument(UnknownName("symbol of " + std::string(task_.name), std::string(word), names_,
-                                            "tra data show " + std::string(task_.name)));
+    throw std::invalid_argument(
+        UnknownName("symbol of " + symbols_.task, std::string(word), symbols_.names, symbols_.help));
   }
 
-  const Task& task_;
-  const std::vector<std::string>& names_;
+  const Symbols& symbols_;
   std::map<std::string_view, int32_t> ids_;
   size_t longest_ = 0;
 };
 
 }  // namespace
 
-std::vector<int32_t> ParseSymbols(std::string_view text, const Task& task, const std::vector<std::string>& names) {
-  const Reader reader(task, names);
-  const bool blanks_between = *task.kind.separator != '\0';
+std::vector<int32_t> ParseSymbols(std::string_view text, const Symbols& symbols) {
+  const Reader reader(symbols);
+  const bool blanks_between = !symbols.separator.empty();
   std::vector<int32_t> ids;
   for (size_t at = text.find_first_not_of(kBlanks); at != std::string_view::npos;) {
     const size_t end = std::min(text.find_first_of(kBlanks, at), text.size());
@@ -75,6 +74,10 @@ std::vector<int32_t> ParseSymbols(std::string_view text, const Task& task, const
     at = text.find_first_not_of(kBlanks, end);
   }
   return ids;
+}
+
+std::vector<int32_t> ParseSymbols(std::string_view text, const Task& task, const std::vector<std::string>& names) {
+  return ParseSymbols(text, {task.name, task.kind.separator, names, "tra data show " + std::string(task.name)});
 }
 
 }  // namespace tra

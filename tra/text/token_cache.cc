@@ -116,23 +116,25 @@ std::string DefaultCacheDirectory() {
   throw std::runtime_error("no place for tokenised texts: set TRA_CACHE to a directory, or HOME");
 }
 
-std::string TokenCachePath(const std::string& text_path, const Tokenizer& tokenizer,
-                           const std::string& cache_directory) {
-  const std::filesystem::path place = std::filesystem::weakly_canonical(text_path);
+std::string TokenCachePath(const TextSource& source, const Tokenizer& tokenizer, const std::string& cache_directory) {
+  const std::filesystem::path place = std::filesystem::weakly_canonical(source.path);
+  const std::string part = source.part.empty() ? "" : "-" + source.part;
   // The names are for people, the checksums make the result unique; a file name may have at most 255 bytes.
-  const std::string name = place.filename().string().substr(0, 150) + "-" + Sha256Hex(place.string()).substr(0, 12) +
-                           "-" + tokenizer.Name() + "-" + tokenizer.Checksum().substr(0, 12) + ".ids";
+  const std::string name = place.filename().string().substr(0, 140) + part + "-" +
+                           Sha256Hex(place.string()).substr(0, 12) + "-" + tokenizer.Name() + "-" +
+                           tokenizer.Checksum().substr(0, 12) + ".ids";
   return (std::filesystem::path(cache_directory) / name).string();
 }
 
-TokenFile OpenTokens(const std::string& text_path, const Tokenizer& tokenizer, const std::string& cache_directory,
+TokenFile OpenTokens(const TextSource& source, const Tokenizer& tokenizer, const std::string& cache_directory,
                      const OpenTokensOptions& options) {
-  const MappedFile text = OpenText(text_path);
-  const std::string path = TokenCachePath(text_path, tokenizer, cache_directory);
+  const MappedFile file = OpenText(source.path);
+  const std::string_view text = PartOf(file.Bytes(), source);
+  const std::string path = TokenCachePath(source, tokenizer, cache_directory);
   TokenFileInfo info;
   info.tokenizer_checksum = tokenizer.Checksum();
-  info.text_sha256 = Sha256Hex(text.Bytes());
-  info.text_bytes = static_cast<int64_t>(text.Bytes().size());
+  info.text_sha256 = Sha256Hex(text);
+  info.text_bytes = static_cast<int64_t>(text.size());
 
   std::string reason;
   if (std::optional<TokenFile> found = Find(path, info, reason)) return *std::move(found);
@@ -145,17 +147,20 @@ TokenFile OpenTokens(const std::string& text_path, const Tokenizer& tokenizer, c
   // Another process may have made the tokens while this one waited for the lock.
   if (std::optional<TokenFile> found = Find(path, info, reason)) return *std::move(found);
   if (options.notice) {
-    options.notice("tokenising " + text_path + " with " + tokenizer.Name() +
-                   (reason.empty() ? "" : " again: " + reason));
+    options.notice("tokenising " + source.path + (source.part.empty() ? "" : " (" + source.part + ")") + " with " +
+                   tokenizer.Name() + (reason.empty() ? "" : " again: " + reason));
   }
   ThreadPool threads(options.threads);
   std::optional<TextFault> fault;
   try {
-    fault = Tokenize(text.Bytes(), tokenizer, path, info, options.chunk_bytes, threads);
+    fault = Tokenize(text, tokenizer, path, info, options.chunk_bytes, threads);
   } catch (const std::runtime_error& failure) {
     throw std::runtime_error(std::string(failure.what()) + kElsewhere);
   }
-  if (fault) ThrowTextFault(text_path, text.Bytes(), *fault);
+  if (fault) {
+    fault->offset += static_cast<size_t>(text.data() - file.Bytes().data());
+    ThrowTextFault(source.path, file.Bytes(), *fault);
+  }
   return TokenFile(path);
 }
 

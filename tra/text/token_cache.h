@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "tra/text/text_source.h"
 #include "tra/text/token_file.h"
 #include "tra/text/tokenizer.h"
 
@@ -22,13 +23,12 @@ struct OpenTokensOptions {
 };
 
 // Returns where the tokens of a text are kept: in a file named after the text file, its path and the tokenizer.
-std::string TokenCachePath(const std::string& text_path, const Tokenizer& tokenizer,
-                           const std::string& cache_directory);
+std::string TokenCachePath(const TextSource& source, const Tokenizer& tokenizer, const std::string& cache_directory);
 
-// Returns the tokens of a text file, from the cache if it has them undamaged. Checksums show whether the text or the
+// Returns the tokens of a text, from the cache if it has them undamaged. Checksums show whether the text or the
 // tokenizer has changed. Processes that want the same tokens wait for the first. Throws std::runtime_error for a text
 // that is missing, empty or not text, and for a cache that cannot be written.
-TokenFile OpenTokens(const std::string& text_path, const Tokenizer& tokenizer, const std::string& cache_directory,
+TokenFile OpenTokens(const TextSource& source, const Tokenizer& tokenizer, const std::string& cache_directory,
                      const OpenTokensOptions& options = {});
 
 }  // namespace tra

@@ -3,39 +3,11 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
-#include "tra/base/philox.h"
+#include "tra/base/permutation.h"
 
 namespace tra {
 namespace {
-
-// Four rounds make a good permutation of many windows; few windows need more.
-constexpr uint32_t kRounds = LastOf(Stream::kWindowOrder) - FirstOf(Stream::kWindowOrder) + 1;
-
-uint64_t Draw(uint64_t seed, uint64_t epoch, uint32_t value, uint32_t stream) {
-  const auto words = DrawWords(seed, stream, {value, static_cast<uint32_t>(epoch), static_cast<uint32_t>(epoch >> 32)});
-  return static_cast<uint64_t>(words[0]) << 32 | words[1];
-}
-
-// Permutes [0, size) without a table: a Feistel network permutes the numbers below the next power of four, and a result
-// outside [0, size) is permuted again until it falls inside. The power of four is at most 4 * size, so that takes at
-// most four turns on average.
-uint64_t Permute(uint64_t value, uint64_t size, uint64_t seed, uint64_t epoch) {
-  uint32_t half_bits = 1;
-  while ((uint64_t{1} << (2 * half_bits)) < size) ++half_bits;
-  const uint64_t mask = (uint64_t{1} << half_bits) - 1;
-  do {
-    uint64_t left = value >> half_bits, right = value & mask;
-    for (uint32_t round = 0; round < kRounds; ++round) {
-      const uint64_t mixed =
-          Draw(seed, epoch, static_cast<uint32_t>(right), FirstOf(Stream::kWindowOrder) + round) & mask;
-      left = std::exchange(right, left ^ mixed);
-    }
-    value = left << half_bits | right;
-  } while (value >= size);
-  return value;
-}
 
 void CheckStride(int64_t token_count, int64_t length, int64_t stride) {
   if (token_count < 2) {
@@ -67,9 +39,12 @@ int64_t TrainWindow(int64_t token_count, int64_t length, uint64_t seed, int64_t 
   if (index < 0) throw std::invalid_argument("training windows: index " + std::to_string(index) + "; count from 0");
   const auto epoch = static_cast<uint64_t>(index / windows);
   const int64_t starts = token_count - windows * length;
+  const auto drawn =
+      DrawWords(seed, Stream::kWindowPhase, {0, static_cast<uint32_t>(epoch), static_cast<uint32_t>(epoch >> 32)});
   const auto start =
-      static_cast<int64_t>(Draw(seed, epoch, 0, FirstOf(Stream::kWindowPhase)) % static_cast<uint64_t>(starts));
-  const uint64_t place = Permute(static_cast<uint64_t>(index % windows), static_cast<uint64_t>(windows), seed, epoch);
+      static_cast<int64_t>((static_cast<uint64_t>(drawn[0]) << 32 | drawn[1]) % static_cast<uint64_t>(starts));
+  const uint64_t place = Permute(static_cast<uint64_t>(index % windows), static_cast<uint64_t>(windows), seed, epoch,
+                                 Stream::kWindowOrder);
   return start + static_cast<int64_t>(place) * length;
 }
 

@@ -343,7 +343,7 @@ class Trainer {
 Ended Train(const RunConfig& config, RunDirectory* run, Replicas& replicas, const TrainHooks& hooks) {
   try {
     RunConfig shared = config;  // folders may have other names on other machines
-    shared.data.corpus = shared.data.cache = shared.data.tokenizer_files = shared.data.file = "";
+    shared.data.corpus = shared.data.cache = shared.data.tokenizer_files = shared.data.file = shared.data.folder = "";
     replicas.RequireSame(ConfigToml(shared), "another configuration");
     const Ended ended = Trainer(config, run, replicas, hooks).Run();
     replicas.OnFirst([&] {

@@ -151,17 +151,19 @@ void Explorer::List(Run& run, size_t id) {
     listed.update(about);
     if (longest) listed["longest"] = *longest;
     for (const std::string& split : opened.Splits()) listed["splits"].push_back(split);
-    if (const Task* task = opened.task()) {
-      listed["task"] = task->name;
-      listed["stretches"] = task->kind.stretch != nullptr;
-      const DataConfig& data = opened.config().data;
-      const Range lengths = task->kind.lengths(data.symbols > 0 ? data.symbols : task->symbols);
-      listed["lengths"] = {lengths.low, lengths.high};
+    if (!opened.IsText()) {
+      listed["task"] = TaskName(opened.config().data);
       Json symbols = Json::array();
       for (int64_t i = 0; i < config.vocabulary; ++i) {
         symbols.push_back(opened.vocabulary().Word(static_cast<int32_t>(i)));
       }
       listed["symbols"] = symbols;
+    }
+    if (const Task* task = opened.task()) {
+      listed["stretches"] = task->kind.stretch != nullptr;
+      const DataConfig& data = opened.config().data;
+      const Range lengths = task->kind.lengths(data.symbols > 0 ? data.symbols : task->symbols);
+      listed["lengths"] = {lengths.low, lengths.high};
     }
   } catch (const std::exception& error) {
     run.error = ErrorMessage(error);
