@@ -1,6 +1,7 @@
 // Keeps signal handlers from running in the middle of a product. On processors with AVX-512 some kernels of oneDNN's
 // sgemm let the stack pointer point into their workspace on the heap. The kernel of the system puts the frame of a
-// handler right below the stack pointer, so that a handler that runs there overwrites whatever lies before the workspace.
+// handler right below the stack pointer, so that a handler that runs there overwrites whatever lies before the
+// workspace.
 #ifndef TRA_OPS_HELD_SIGNALS_H_
 #define TRA_OPS_HELD_SIGNALS_H_
 
