@@ -11,6 +11,7 @@
 
 #include "tra/base/checksum.h"
 #include "tra/base/file_lock.h"
+#include "tra/base/input_file.h"
 #include "tra/base/mapped_file.h"
 #include "tra/kernels/parallel.h"
 #include "tra/text/cuts.h"
@@ -76,7 +77,8 @@ std::optional<TextFault> Tokenize(std::string_view text, const Tokenizer& tokeni
 }
 
 // Returns the cached tokens if they are the wanted ones. If there are others or damaged ones, sets `reason`.
-std::optional<TokenFile> Find(const std::string& path, const TokenFileInfo& wanted, std::string& reason) {
+std::optional<TokenFile> Find(const std::string& path, const TokenFileInfo& wanted, int64_t vocabulary,
+                              std::string& reason) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return std::nullopt;
   try {
@@ -86,6 +88,8 @@ std::optional<TokenFile> Find(const std::string& path, const TokenFileInfo& want
       reason = path + " is of another tokenizer";
     } else if (info.text_sha256 != wanted.text_sha256) {
       reason = "the text has changed";
+    } else if (info.largest_id >= vocabulary) {
+      reason = path + " has ids that the tokenizer does not have";
     } else {
       return file;
     }
@@ -95,11 +99,11 @@ std::optional<TokenFile> Find(const std::string& path, const TokenFileInfo& want
   return std::nullopt;
 }
 
-MappedFile OpenText(const std::string& path) {
+InputFile OpenText(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) throw std::runtime_error(path + ": no such file; check the path");
-  MappedFile file(path);
-  if (file.Bytes().empty()) throw std::runtime_error(path + ": is empty; name a file with text in it");
+  InputFile file(path);
+  if (file.Size() == 0) throw std::runtime_error(path + ": is empty; name a file with text in it");
   return file;
 }
 
@@ -127,15 +131,15 @@ std::string TokenCachePath(const std::string& text_path, const Tokenizer& tokeni
 
 TokenFile OpenTokens(const std::string& text_path, const Tokenizer& tokenizer, const std::string& cache_directory,
                      const OpenTokensOptions& options) {
-  const MappedFile text = OpenText(text_path);
+  const InputFile text = OpenText(text_path);
   const std::string path = TokenCachePath(text_path, tokenizer, cache_directory);
   TokenFileInfo info;
   info.tokenizer_checksum = tokenizer.Checksum();
-  info.text_sha256 = Sha256Hex(text.Bytes());
-  info.text_bytes = static_cast<int64_t>(text.Bytes().size());
+  info.text_sha256 = Sha256OfFile(text);
+  info.text_bytes = static_cast<int64_t>(text.Size());
 
   std::string reason;
-  if (std::optional<TokenFile> found = Find(path, info, reason)) return *std::move(found);
+  if (std::optional<TokenFile> found = Find(path, info, tokenizer.Vocabulary(), reason)) return *std::move(found);
   std::error_code error;
   std::filesystem::create_directories(cache_directory, error);
   if (error) {
@@ -143,19 +147,20 @@ TokenFile OpenTokens(const std::string& text_path, const Tokenizer& tokenizer, c
   }
   const FileLock lock(path + ".lock");
   // Another process may have made the tokens while this one waited for the lock.
-  if (std::optional<TokenFile> found = Find(path, info, reason)) return *std::move(found);
+  if (std::optional<TokenFile> found = Find(path, info, tokenizer.Vocabulary(), reason)) return *std::move(found);
   if (options.notice) {
     options.notice("tokenising " + text_path + " with " + tokenizer.Name() +
                    (reason.empty() ? "" : " again: " + reason));
   }
   ThreadPool threads(options.threads);
+  const MappedFile mapped(text);
   std::optional<TextFault> fault;
   try {
-    fault = Tokenize(text.Bytes(), tokenizer, path, info, options.chunk_bytes, threads);
+    fault = Tokenize(mapped.Bytes(), tokenizer, path, info, options.chunk_bytes, threads);
   } catch (const std::runtime_error& failure) {
     throw std::runtime_error(std::string(failure.what()) + kElsewhere);
   }
-  if (fault) ThrowTextFault(text_path, text.Bytes(), *fault);
+  if (fault) ThrowTextFault(text_path, mapped.Bytes(), *fault);
   return TokenFile(path);
 }
 
