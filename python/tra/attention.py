@@ -24,6 +24,13 @@ class KeyValueCache:
 
     def append(self, k: Tensor, v: Tensor) -> Tuple[Tensor, Tensor]:
         """Adds [B, H, new, d] keys and values; returns views of all of them."""
+        batch, heads, _, width = self._keys.shape
+        for rows in (k, v):
+            if (rows.size(0), rows.size(1), rows.size(3)) != (batch, heads, width) or rows.size(2) != k.size(2):
+                raise ValueError(
+                    f"cache is for [batch, head, channel] of {[batch, heads, width]}, got [batch, head, position, "
+                    f"channel] of {list(rows.shape)}; use one cache for one batch of one module"
+                )
         end = self.length + k.size(2)
         capacity = self._keys.size(2)
         if end > capacity:

@@ -46,7 +46,8 @@ class SafetensorsError(ValueError):
 def load(path):
     """Returns ({name: array}, {key: value}): the arrays, each with its own memory, and the metadata."""
     path = os.fspath(path)
-    with open(path, "rb") as file:
+    # Opening a pipe would wait until somebody writes to it.
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise SafetensorsError(f"{path}: is not a regular file; name one")

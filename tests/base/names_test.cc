@@ -24,5 +24,12 @@ TEST(Names, ASingleLetterIsOfferedNothingButTheOtherCase) {
   EXPECT_EQ(UnknownName("symbol", "A", {"a", "b"}), "unknown symbol 'A'; did you mean 'a'? There are a, b");
 }
 
+// Comparing such a name letter by letter with each known one would take seconds.
+TEST(Names, AVeryLongNameIsNeitherComparedNorRepeated) {
+  const std::string name(5'000'000, 'x');
+  EXPECT_EQ(UnknownName("task", name, std::vector<std::string>(500, "flipflop"), "tra list"),
+            "unknown task '" + std::string(80, 'x') + "...'; see tra list");
+}
+
 }  // namespace
 }  // namespace tra

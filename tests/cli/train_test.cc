@@ -205,7 +205,7 @@ TEST_F(Training, WhatCannotBeDoneIsSaidAndNothingIsLost) {
   expect(diverged, 1, "; the last checkpoint before it is " + At("g") + "/checkpoints/step-1;");
   expect(RunTra(Command("f", "--set train.lr=1e300 --set train.checkpoint_every=1")), 1, "is no longer finite");
   EXPECT_FALSE(fs::exists(At("f") + "/checkpoints/step-1"));
-  expect(RunTra("train " + At("none.toml")), 2, "cannot be opened; check the path");
+  expect(RunTra("train " + At("none.toml")), 2, "cannot open: No such file or directory; check the path");
   expect(RunTra(Command("c", "--set data.task=text")), 2, "--set data.corpus=FOLDER");
   expect(RunTra("train " + At("config.toml") + " --run /proc/nowhere"), 1, "choose another folder with --run");
   expect(RunTra("eval " + At("nowhere")), 1, "is not the folder of a run");

@@ -30,7 +30,7 @@ TEST(Config, SurvivesJson) {
 TEST(Config, ErrorsNameTheFieldAndTheRemedy) {
   EXPECT_NE(Error({{"width", 30}}).find("width 30 is not a multiple of heads 4"), std::string::npos);
   EXPECT_NE(Error({{"widht", 32}}).find("unknown field 'widht'"), std::string::npos);
-  EXPECT_NE(Error({{"layers", 0}}).find("layers must be at least 1"), std::string::npos);
+  EXPECT_NE(Error({{"layers", 0}}).find("layers must be 1..4096, got 0"), std::string::npos);
   EXPECT_NE(Error({{"layers", "four"}}).find("layers must be an integer, got \"four\""), std::string::npos);
   EXPECT_NE(Error({{"mlp_dropout", 1.0}}).find("mlp_dropout must be in [0, 1)"), std::string::npos);
   EXPECT_NE(Error({{"attention", "sliding"}}).find("unknown attention 'sliding'; there are nope"), std::string::npos);

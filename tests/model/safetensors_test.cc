@@ -151,8 +151,8 @@ TEST(SafetensorsRead, MissingFilesAndDirectoriesAreNamed) {
     return "accepted";
   };
   EXPECT_EQ(message(directory / "none"),
-            directory / "none" + ": cannot open: No such file or directory; check the path and its permissions");
-  EXPECT_EQ(message(directory / ""), directory / "" + ": is not a regular file; name one");
+            directory / "none" + ": cannot open: No such file or directory; check the path");
+  EXPECT_EQ(message(directory / ""), directory / "" + ": is not a regular file; name a file");
   std::ofstream(directory / "short") << "abc";
   EXPECT_EQ(message(directory / "short"),
             directory / "short" + ": 3 bytes cannot hold a safetensors header; the file is truncated: copy it again");

@@ -286,6 +286,18 @@ class ModuleTest(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, "no_grad"):
             self.module(self.x[:, :1], self.module.new_cache(2, 30))
 
+    def test_a_cache_given_another_batch_refuses_it_and_goes_on(self):
+        self.module.eval()
+        with torch.no_grad():
+            whole = self.module(self.x)
+            cache = self.module.new_cache(2, 30)
+            self.module(self.x[:, :17], cache)
+            for other in (self.x[:1], torch.cat([self.x, self.x])):
+                with self.assertRaisesRegex(ValueError, "one cache for one batch"):
+                    self.module(other[:, 17:18], cache)
+            self.assertEqual(cache.length, 17)
+            torch.testing.assert_close(self.module(self.x[:, 17:], cache), whole[:, 17:], rtol=0, atol=1e-5)
+
     def test_a_cache_works_under_autocast(self):
         cache = self.module.new_cache(2, 30)
         with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):

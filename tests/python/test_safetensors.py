@@ -226,6 +226,13 @@ class SafetensorsTest(unittest.TestCase):
         )
         subprocess.run([sys.executable, "-B", "-c", program, str(SOURCE), str(self.path)], check=True)
 
+    def test_a_pipe_is_refused_and_not_waited_for(self):
+        pipe = f"{self.path}-pipe"
+        os.mkfifo(pipe)
+        self.addCleanup(os.remove, pipe)
+        with self.assertRaisesRegex(safetensors.SafetensorsError, "is not a regular file"):
+            safetensors.load(pipe)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -224,5 +224,23 @@ TEST(Render, UnknownFormatNamesThoseThereAre) {
   }
 }
 
+// Results may come from anybody, and tables go to spreadsheets, terminals and LaTeX.
+TEST(Render, StrangersLabelsAreOnlyText) {
+  Table table = Plain();
+  const auto with = [&](const std::string& label, const char* format) {
+    table.columns[1].label = label;
+    return RenderTables({table}, format);
+  };
+  EXPECT_NE(with("=cmd|' /C calc'!A0", "csv").find(",tra,'=cmd|' /C calc'!A0,"), std::string::npos);
+  EXPECT_NE(with("@SUM(A1,A2)", "csv").find(",tra,\"'@SUM(A1,A2)\","), std::string::npos);
+  EXPECT_NE(with("-1e-3", "csv").find(",tra,-1e-3,"), std::string::npos);  // a number is no formula
+  EXPECT_NE(with("heads=4", "csv").find(",tra,heads=4,"), std::string::npos);
+  for (const char* format : {"md", "latex"}) {
+    const std::string text = with("a\r\nb\x1b[31m\x7f", format);
+    EXPECT_EQ(text.find_first_of("\r\x1b\x7f"), std::string::npos) << text;
+    EXPECT_NE(text.find("a  b "), std::string::npos) << text;
+  }
+}
+
 }  // namespace
 }  // namespace tra

@@ -150,5 +150,24 @@ TEST(Results, WhatCouldNotBeReadIsNotWritten) {
   EXPECT_TRUE(directory.Names().empty());
 }
 
+TEST(Results, AShareBeyondAllIsRefused) {
+  EXPECT_EQ(ErrorWith([](auto& json) {
+              json["rows"][0]["metric"] = "em";
+              json["rows"][0]["value"] = 2;
+            }),
+            "rows[0].value of em must be a share from 0 to 1, got 2");
+  EXPECT_EQ(ErrorWith([](auto& json) {
+              json["rows"][0]["metric"] = "token_error";
+              json["rows"][0]["value"] = -0.5;
+            }),
+            "rows[0].value of token_error must be a share from 0 to 1, got -0.5");
+}
+
+TEST(Results, DeepNestingIsRefused) {
+  std::string deep = ToJson(Full()).dump();
+  deep.replace(deep.find("\"context\":") + 10, 0, std::string(200'000, '['));
+  EXPECT_NE(ErrorOfText(deep).find("is nested more than 64 deep; evaluate the run again"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tra

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "tra/run/data.h"
+#include "tra/run/directory.h"
 #include "tra/run/sweep.h"
 
 namespace tra {
@@ -85,8 +86,8 @@ TEST(RunConfig, ErrorsNameTheKeyTheRangeAndTheNearest) {
             "x.toml: unknown key 'train.step'; did you mean 'train.steps'? See tra list --keys");
   EXPECT_EQ(Error("", {"modle.attention=tra"}),
             "x.toml: unknown key 'modle.attention'; did you mean 'model.attention'? See tra list --keys");
-  EXPECT_EQ(Error("[train]\nsteps = 0\n"), "x.toml: train.steps must be an integer of at least 1, got 0");
-  EXPECT_EQ(Error("[train]\nsteps = 1.5\n"), "x.toml: train.steps must be an integer of at least 1, got 1.5");
+  EXPECT_EQ(Error("[train]\nsteps = 0\n"), "x.toml: train.steps must be an integer from 1 to 1000000000, got 0");
+  EXPECT_EQ(Error("[train]\nsteps = 1.5\n"), "x.toml: train.steps must be an integer from 1 to 1000000000, got 1.5");
   EXPECT_EQ(Error("[train]\nlr = \"high\"\n"), "x.toml: train.lr must be a number of at least 0.0, got \"high\"");
   EXPECT_EQ(Error("[train]\nlr = nan\n"), "x.toml: train.lr must be a number of at least 0.0, got nan");
   EXPECT_EQ(Error("[train]\nseed = -1\n"), "x.toml: train.seed must be an integer of at least 0, got -1");
@@ -157,6 +158,73 @@ TEST(RunConfig, EveryFileInConfigsIsOne) {
   }
   EXPECT_GE(configs, 2);
   EXPECT_GE(sweeps, 1);
+}
+
+TEST(RunConfig, NumbersAreBounded) {
+  EXPECT_EQ(Error("", {"model.layers=1000000000"}),
+            "x.toml: model.layers must be an integer from 1 to 4096, got 1000000000");
+  EXPECT_NE(Error("", {"model.layers=1e9"}), "no error");
+  EXPECT_NE(Error("", {"model.layers=99999999999999999999"}), "no error");
+  EXPECT_NE(Error("", {"train.batch=9223372036854775807"}), "no error");
+  EXPECT_NE(Error("", {"eval.windows=[9223372036854775807]"}), "no error");
+}
+
+TEST(RunConfig, LongStrangeValuesAreNotRepeatedInFull) {
+  EXPECT_LT(Error("[model]\nattention = \"" + std::string(1'000'000, 'x') + "\"\n").size(), 500u);
+  EXPECT_LT(Error("\"" + std::string(1'000'000, 'x') + "\" = 1\n").size(), 500u);
+}
+
+TEST(RunConfig, LabelsHaveNoControlCharactersAndStayInTheirFolder) {
+  for (const char* label : {"a\nb", "a\x7f", "a\x1b[31m", "\xff"}) {
+    EXPECT_NE(Error("", {std::string("label=") + label}), "no error") << label;
+  }
+  EXPECT_NE(Error("label = \"a\\nb\"\n"), "no error");
+  EXPECT_EQ(DefaultRunName(Parse("label = \"x/../../../escaped\"\n")), "runs/flipflop-tra-x-..-..-..-escaped-s1");
+}
+
+TEST(RunConfig, StringsOfAnyCharacterSurviveTheResolvedFile) {
+  const RunConfig config = Parse("[data]\ncorpus = \"a\\u007F\\n\\\"\\\\\\u0001\\u0085'\"\n");
+  EXPECT_EQ(config.data.corpus, "a\x7F\n\"\\\x01\xC2\x85'");
+  EXPECT_EQ(Parse(ConfigToml(config)).data.corpus, config.data.corpus);
+}
+
+TEST(RunConfig, AnOverrideSetsOneKeyOnly) { EXPECT_EQ(Parse("", {"data.corpus=1\ny = 2"}).data.corpus, "1\ny = 2"); }
+
+std::string SlurmError(const std::string& file, const std::string& folder, const std::string& time) {
+  Sweep sweep;
+  sweep.file = file;
+  sweep.folder = folder;
+  sweep.runs.resize(2);
+  SlurmOptions options;
+  options.time = time;
+  try {
+    SlurmScript(sweep, "/bin/tra", options);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Slurm, NothingInAScriptCanBecomeACommand) {
+  EXPECT_EQ(SlurmError("a.toml", "runs/a", "2-00:00:00"), "no error");
+  EXPECT_EQ(SlurmError("a.toml", "runs/a", "1:00\ntouch owned").find("--time must be a time of Slurm's"), 0u);
+  EXPECT_EQ(SlurmError("a\ntouch owned\n.toml", "runs/a", "1:00").find("a touch owned .toml: has a line break"), 0u);
+  EXPECT_EQ(SlurmError("a.toml", "runs/\ntouch owned", "1:00").find("runs/ touch owned: has a line break"), 0u);
+  EXPECT_NE(SlurmError("a.toml", "runs/\" --wrap=x", "1:00"), "no error");
+}
+
+TEST(Slurm, FoldersWithSpacesArePartOfOneOption) {
+  Sweep sweep;
+  sweep.file = "my sweep.toml";
+  sweep.folder = "my 100% runs";
+  sweep.overrides = {"label=it's\n$(touch owned)"};
+  sweep.runs.resize(2);
+  const std::string script = SlurmScript(sweep, "/bin/my tra", {});
+  for (const std::string part :
+       {"#SBATCH --job-name=\"tra-my sweep\"\n", "#SBATCH --output=\"my 100%% runs/slurm-%A_%a.log\"\n",
+        "exec '/bin/my tra' sweep 'my sweep.toml' ", " --set 'label=it'\\''s\n$(touch owned)'\n"}) {
+    EXPECT_NE(script.find(part), std::string::npos) << script;
+  }
 }
 
 }  // namespace

@@ -10,17 +10,21 @@
 namespace tra {
 namespace {
 
-// Returns the error of opening a file with this text.
-std::string Error(const std::string& text) {
-  const TemporaryDirectory directory;
-  std::ofstream(directory / "f") << text;
+std::string ErrorOfFile(const std::string& path) {
   try {
-    const FlipflopLines lines(directory / "f");
+    const FlipflopLines lines(path);
   } catch (const std::runtime_error& error) {
     const std::string what = error.what();
     return what.substr(what.find("/f:") + 1);
   }
   return "no error";
+}
+
+// Returns the error of opening a file with this text.
+std::string Error(const std::string& text) {
+  const TemporaryDirectory directory;
+  std::ofstream(directory / "f") << text;
+  return ErrorOfFile(directory / "f");
 }
 
 TEST(FlipflopLines, ReadsOneSequenceALine) {
@@ -53,6 +57,40 @@ TEST(FlipflopLines, ErrorsHaveTheLineAndWhatWouldBeRight) {
   EXPECT_EQ(Error(std::string("w1r1\nw\0r1", 9)), "f:2: symbol 2 is byte 0, but a bit, 0 or 1, follows an instruction");
   EXPECT_EQ(Error("# nothing\n\n"), "f: holds no sequence; expected lines such as w1i0i1r1, one sequence each");
   EXPECT_EQ(Error(""), "f: holds no sequence; expected lines such as w1i0i1r1, one sequence each");
+}
+
+TEST(FlipflopLines, AreReadInBlocksThatCutNoLine) {
+  const TemporaryDirectory directory;
+  std::string line = "w1", text = "# ";
+  while (line.size() < 700'000) line += "i0";
+  line += "r1";
+  text.resize(1'000'000, '-');
+  text += "\n" + line + "\n\n" + line + "\n" + line + line.substr(2) + "\nw0r0";
+  std::ofstream(directory / "f") << text;
+  const FlipflopLines lines(directory / "f");
+  ASSERT_EQ(lines.Size(), 4u);
+  EXPECT_EQ(lines.At(0).tokens.size(), line.size());
+  EXPECT_EQ(lines.At(1).tokens, lines.At(0).tokens);
+  EXPECT_EQ(lines.At(2).tokens.size(), 2 * line.size() - 2);
+  EXPECT_EQ(lines.At(3).tokens, (std::vector<int32_t>{1, 4, 2, 4}));
+}
+
+TEST(FlipflopLines, ALineWithoutEndIsRefused) {
+  const TemporaryDirectory directory;
+  std::ofstream(directory / "f") << "w1r1\n#";
+  std::filesystem::resize_file(directory / "f", 100'000'000);  // takes no room on the disk
+  EXPECT_NE(ErrorOfFile(directory / "f").find("f:2: is longer than 67108864 bytes"), std::string::npos);
+}
+
+TEST(FlipflopLines, WhatIsTruncatedOrChangedMeanwhileIsAnError) {
+  const TemporaryDirectory directory;
+  std::ofstream(directory / "f") << "w1r1\nw1i0r1\n";
+  const FlipflopLines lines(directory / "f");
+  std::ofstream(directory / "f", std::ios::in) << "w1xx";
+  EXPECT_THROW(lines.At(0), std::runtime_error);
+  EXPECT_EQ(lines.At(1).tokens.size(), 6u);
+  std::filesystem::resize_file(directory / "f", 6);
+  EXPECT_THROW(lines.At(1), std::runtime_error);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "tra/text/token_cache.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -304,6 +305,27 @@ TEST(DefaultCacheDirectory, IsTheFirstThatTheEnvironmentNames) {
   const Environment no_home("HOME", nullptr);
   EXPECT_EQ(FailureOf([] { DefaultCacheDirectory(); }),
             "no place for tokenised texts: set TRA_CACHE to a directory, or HOME");
+}
+
+TEST_F(OpenTokensTest, IdsThatTheTokenizerDoesNotHaveAreMadeAgain) {
+  WriteText(text_, "text");
+  Open(*bytes_);
+  TokenFileWriter writer(CachePath(), 65536);
+  writer.Add({116, 300, 120, 116});
+  TokenFileInfo info;
+  info.tokenizer_checksum = bytes_->Checksum();
+  info.text_sha256 = Sha256Hex("text");
+  info.text_bytes = 4;
+  writer.Commit(info);
+  EXPECT_EQ(All(Open(*bytes_)), bytes_->Encode("text"));
+  EXPECT_EQ(notices_, std::vector<std::string>{first_notice_ + " again: " + CachePath() +
+                                               " has ids that the tokenizer does not have"});
+}
+
+TEST_F(OpenTokensTest, APipeInPlaceOfACacheIsAnErrorAndNotWaitedFor) {
+  WriteText(text_, "text");
+  ASSERT_EQ(mkfifo(CachePath().c_str(), 0666), 0);
+  EXPECT_NE(Failure().find("exists and is not a regular file"), std::string::npos);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <filesystem>
 #include <random>
 
 #include "tests/base/files.h"
@@ -98,7 +100,7 @@ TEST(TokenFile, EveryOtherLengthIsFound) {
   }
   WriteText(directory / "bad", good + "x");
   EXPECT_EQ(FailureOf([&] { TokenFile(directory / "bad"); }),
-            directory / "bad" + ": has 7 bytes of ids, not 6; delete it, and it is made again");
+            directory / "bad" + ": has 7 bytes of ids, not 3 ids of 2 bytes; delete it, and it is made again");
 }
 
 TEST(TokenFile, OtherVersionsAndOtherFilesAreNamed) {
@@ -112,6 +114,43 @@ TEST(TokenFile, OtherVersionsAndOtherFilesAreNamed) {
   WriteText(directory / "text", Prose(100));
   EXPECT_EQ(FailureOf([&] { TokenFile(directory / "text"); }),
             directory / "text" + ": is not a file of token ids; delete it, and it is made again");
+}
+
+// Writes another number into the header of a file, and the sum that belongs to it.
+std::string WithField(std::string bytes, size_t offset, uint64_t value, size_t size) {
+  std::memcpy(bytes.data() + offset, &value, size);
+  const std::string sum = Sha256Hex(std::string_view(bytes).substr(0, kHeaderBytes - 64));
+  return bytes.replace(kHeaderBytes - 64, 64, sum);
+}
+
+TEST(TokenFile, AHeaderThatIsNotOursIsRefusedThoughItsSumIsRight) {
+  const TemporaryDirectory directory;
+  Write(directory / "ids", {1, 2, 3, 4}, 300);
+  const std::string good = ReadBytes(directory / "ids");
+  const auto error = [&](size_t offset, uint64_t value, size_t size) {
+    WriteText(directory / "bad", WithField(good, offset, value, size));
+    const std::string said = FailureOf([&] { TokenFile(directory / "bad"); });
+    return said.substr(0, said.rfind(';')).substr((directory / "bad").size() + 2);
+  };
+  WriteText(directory / "bad", WithField(good, 12, 2, 4));
+  EXPECT_EQ(TokenFile(directory / "bad").Size(), 4);
+  for (const uint64_t id_bytes : {uint64_t{0}, uint64_t{1}, uint64_t{8}, uint64_t{1} << 31}) {
+    EXPECT_EQ(error(12, id_bytes, 4), "has ids of " + std::to_string(id_bytes) + " bytes, not of 2 or 4");
+  }
+  EXPECT_EQ(error(16, (uint64_t{1} << 63) + 4, 8),  // times two is 8 again
+            "has 8 bytes of ids, not 9223372036854775812 ids of 2 bytes");
+  for (const size_t count : {24, 32, 40}) EXPECT_EQ(error(count, UINT64_MAX, 8), "counts more than there can be");
+}
+
+TEST(TokenFile, TruncatedWhileItIsOpenItFailsInsteadOfKillingTheProcess) {
+  const TemporaryDirectory directory;
+  Write(directory / "ids", Ids(100'000, 7), 300);
+  const TokenFile file(directory / "ids");
+  EXPECT_EQ(file.Info().largest_id, 7);
+  std::filesystem::resize_file(directory / "ids", 1000);
+  EXPECT_EQ(file[0], 7);
+  EXPECT_EQ(FailureOf([&] { static_cast<void>(file[99'999]); }),
+            directory / "ids" + ": became shorter while it was read; read it again");
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <openssl/evp.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <stdexcept>
 
 namespace tra {
@@ -47,6 +49,17 @@ std::string Sha256::Hex() {
 std::string Sha256Hex(std::string_view bytes) {
   Sha256 sum;
   sum.Add(bytes);
+  return sum.Hex();
+}
+
+std::string Sha256OfFile(const InputFile& file) {
+  Sha256 sum;
+  std::string block;
+  for (uint64_t at = 0; at < file.Size(); at += block.size()) {
+    block.resize(std::min<uint64_t>(uint64_t{1} << 20, file.Size() - at));
+    file.ReadAt(at, block.data(), block.size());
+    sum.Add(block);
+  }
   return sum.Hex();
 }
 

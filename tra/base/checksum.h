@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "tra/base/input_file.h"
+
 namespace tra {
 
 // Computes the checksum of bytes that arrive in parts.
@@ -25,6 +27,7 @@ class Sha256 {
 };
 
 std::string Sha256Hex(std::string_view bytes);
+std::string Sha256OfFile(const InputFile& file);
 
 }  // namespace tra
 

@@ -1,9 +1,6 @@
 #include "tra/base/mapped_file.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <stdexcept>
@@ -11,35 +8,17 @@
 #include <utility>
 
 namespace tra {
-namespace {
 
-[[noreturn]] void Fail(const std::string& path, const char* action, int error) {
-  const char* remedy = error == ENOENT || error == ENOTDIR ? "; check the path"
-                       : error == EACCES                   ? "; ask for the right to read it"
-                                                           : "";
-  throw std::runtime_error(path + ": " + action + ": " + std::generic_category().message(error) + remedy);
-}
+MappedFile::MappedFile(const std::string& path) : MappedFile(InputFile(path)) {}
 
-}  // namespace
-
-MappedFile::MappedFile(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) Fail(path, "cannot open", errno);
-  struct stat about {};
-  if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
-    close(fd);
-    throw std::runtime_error(path + ": is not a regular file; name a file");
+MappedFile::MappedFile(const InputFile& file) {
+  if (file.Size() == 0) return;  // an empty range cannot be mapped
+  void* mapped = mmap(nullptr, file.Size(), PROT_READ, MAP_SHARED, file.Descriptor(), 0);
+  if (mapped == MAP_FAILED) {
+    throw std::runtime_error(file.Path() + ": cannot map: " + std::generic_category().message(errno));
   }
-  size_ = static_cast<size_t>(about.st_size);
-  if (size_ > 0) {  // an empty range cannot be mapped
-    void* mapped = mmap(nullptr, size_, PROT_READ, MAP_SHARED, fd, 0);
-    const int error = errno;
-    close(fd);
-    if (mapped == MAP_FAILED) Fail(path, "cannot map", error);
-    data_ = static_cast<const char*>(mapped);
-  } else {
-    close(fd);
-  }
+  data_ = static_cast<const char*>(mapped);
+  size_ = file.Size();
 }
 
 MappedFile::~MappedFile() {

@@ -6,14 +6,18 @@
 #include <string>
 #include <string_view>
 
+#include "tra/base/input_file.h"
+
 namespace tra {
 
 // Maps a file for reading. The bytes stay as they are if another file is renamed to this name, as AtomicFile does. But
-// if the file is truncated in place, reading the lost part kills the process. Failures throw std::runtime_error that
-// begins with the path.
+// if the file is truncated in place, reading the lost part kills the process, so only what is read once and may be
+// larger than memory is mapped; everything else is read with InputFile. Failures throw std::runtime_error that begins
+// with the path.
 class MappedFile {
  public:
   MappedFile() = default;  // no bytes
+  explicit MappedFile(const InputFile& file);
   explicit MappedFile(const std::string& path);
   ~MappedFile();
   MappedFile(MappedFile&& other) noexcept;

@@ -4,6 +4,8 @@
 #include <cctype>
 #include <numeric>
 
+#include "tra/base/text.h"
+
 namespace tra {
 namespace {
 
@@ -34,6 +36,8 @@ const std::string* Nearest(const std::string& name, const std::vector<std::strin
   const size_t most = name.size() < 2 ? 0 : std::max<size_t>(1, name.size() / 3);
   size_t fewest = most + 1;
   for (const std::string& each : known) {
+    // Every letter that one has more than the other is an edit: a long name from a damaged file is not compared.
+    if (std::max(name.size(), each.size()) - std::min(name.size(), each.size()) > most) continue;
     const size_t edits = Edits(name, each);
     if (edits < fewest) {
       fewest = edits;
@@ -45,7 +49,7 @@ const std::string* Nearest(const std::string& name, const std::vector<std::strin
 
 // Returns the message up to where the list of names, or the reference to the help, begins.
 std::string Question(const std::string& kind, const std::string& name, const std::vector<std::string>& known) {
-  return "unknown " + kind + " '" + name + "'" + DidYouMean(name, known);
+  return "unknown " + kind + " '" + Shortened(name, 80) + "'" + DidYouMean(name, known);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "tra/cli/commands.h"
 #include "tra/cli/output.h"
 #include "tra/cli/runtime.h"
+#include "tra/cli/whole_number.h"
 #include "tra/inspect/analysis.h"
 #include "tra/report/analysis.h"
 #include "tra/report/analysis_charts.h"
@@ -70,7 +71,7 @@ void AddAnalyze(CLI::App& app) {
   command->add_option("--split", options.split,
                       "split to take examples of; iid, or the text that the run is scored on");
   command->add_option("--examples", options.examples, "examples, or windows of a text, to look at")
-      ->check(CLI::PositiveNumber)
+      ->check(WholeNumber(1, kMostExamples))
       ->capture_default_str();
   command
       ->add_option("--factors", options.factors,

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
 
+#include "tra/base/input_file.h"
+#include "tra/base/json.h"
 #include "tra/run/data.h"
 #include "tra/run/directory.h"
 #include "tra/run/files.h"
@@ -21,8 +22,8 @@ namespace fs = std::filesystem;
 
 // Reads a file if it holds results. Other JSON files, such as env.json, stand beside them.
 bool ReadEvaluation(const std::string& path, RunResults& results) {
-  std::ifstream file(path);
-  const auto json = nlohmann::ordered_json::parse(file, nullptr, /*allow_exceptions=*/false);
+  const std::optional<std::string> text = ReadFileIfAny(path, kMostJsonBytes);
+  const auto json = ParseJsonIfAny<nlohmann::ordered_json>(text.value_or(""));
   if (!json.is_object() || json.value("format", nlohmann::ordered_json()) != "tra-results") return false;
   results = FromJson(json, path);
   return true;

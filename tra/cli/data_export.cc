@@ -7,6 +7,7 @@
 #include "tra/cli/commands.h"
 #include "tra/cli/output.h"
 #include "tra/cli/task_options.h"
+#include "tra/cli/whole_number.h"
 #include "tra/tasks/export.h"
 
 namespace tra::cli {
@@ -42,10 +43,10 @@ void AddDataExport(CLI::App& data) {
   auto request = std::make_shared<Request>();
   AddTaskOptions(*command, request->choice);
   command->add_option("--first", request->first, "number of the first example")
-      ->check(CLI::NonNegativeNumber)
+      ->check(WholeNumber(0, kMostIndex))
       ->capture_default_str();
   command->add_option("--count", request->count, "number of examples")
-      ->check(CLI::NonNegativeNumber)
+      ->check(WholeNumber(0, kMostExamples))
       ->capture_default_str();
   command->add_option("--format", request->format, "jsonl or text")
       ->check(CLI::IsMember(NamesIn(kExportFormats)))

@@ -8,6 +8,7 @@
 #include "tra/base/mapped_file.h"
 #include "tra/cli/commands.h"
 #include "tra/cli/output.h"
+#include "tra/cli/whole_number.h"
 #include "tra/text/bpe_model.h"
 #include "tra/text/bpe_train.h"
 #include "tra/text/corpus.h"
@@ -45,6 +46,7 @@ void AddDataLearnBpe(CLI::App& data) {
   command->add_option("corpus", request->corpus, "folder with texts, or one text, as for tra data prepare")->required();
   command->add_option("--split", request->split, "text to learn from")->capture_default_str();
   command->add_option("--vocabulary", request->vocabulary, "tokens: 256 bytes, merges, end of text")
+      ->check(WholeNumber(257, INT32_MAX))
       ->capture_default_str();
   command->add_option("--out", request->out, "folder to write encoder.json and vocab.bpe to")->required();
   command->add_option("--threads", request->threads, "threads to learn with; all cores by default")

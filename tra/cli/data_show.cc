@@ -9,6 +9,7 @@
 #include "tra/cli/commands.h"
 #include "tra/cli/output.h"
 #include "tra/cli/task_options.h"
+#include "tra/cli/whole_number.h"
 #include "tra/tasks/example_folder.h"
 #include "tra/tasks/export.h"
 
@@ -130,7 +131,7 @@ void AddDataShow(CLI::App& data) {
   AddTaskOptions(*command, request->choice);
   command->add_option("--folder", request->folder, "folder of examples of one's own, for the task jsonl");
   command->add_option("--index", request->index, "number of the example")
-      ->check(CLI::NonNegativeNumber)
+      ->check(WholeNumber(0, kMostIndex))
       ->capture_default_str();
   command->add_flag("--all", request->all, "explain every answer");
   command->add_flag("--json", request->json, "print JSON, for programs");

@@ -8,6 +8,7 @@
 #include "tra/cli/commands.h"
 #include "tra/cli/output.h"
 #include "tra/cli/text_options.h"
+#include "tra/cli/whole_number.h"
 #include "tra/text/windows.h"
 
 namespace tra::cli {
@@ -76,16 +77,16 @@ void AddDataWindow(CLI::App& data) {
   AddCorpusOptions(*command, request->corpus);
   command->add_option("--split", request->split, "train, valid or test")->capture_default_str();
   command->add_option("--length", request->length, "tokens per window")
-      ->check(CLI::PositiveNumber)
+      ->check(WholeNumber(1, kMostIndex))
       ->capture_default_str();
   command->add_option("--index", request->index, "number of the window")
-      ->check(CLI::NonNegativeNumber)
+      ->check(WholeNumber(0, kMostIndex))
       ->capture_default_str();
   command->add_option("--seed", request->seed, "seed of the order of training windows")
-      ->check(CLI::NonNegativeNumber)
+      ->check(WholeNumber(0, kAnySeed))
       ->capture_default_str();
   command->add_option("--stride", request->stride, "show an evaluation window; windows begin this many tokens apart")
-      ->check(CLI::PositiveNumber);
+      ->check(WholeNumber(1, kMostIndex));
   AddColorOption(*command, request->color);
   command->footer("Example: tra data window wikitext-2 --split valid --length 64 --stride 32 --index 1");
   command->callback([request] { ShowWindow(*request); });

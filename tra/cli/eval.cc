@@ -11,6 +11,7 @@
 #include "tra/cli/output.h"
 #include "tra/cli/runtime.h"
 #include "tra/cli/task_options.h"
+#include "tra/cli/whole_number.h"
 #include "tra/eval/evaluate.h"
 #include "tra/report/measure.h"
 #include "tra/run/loaded_run.h"
@@ -95,16 +96,16 @@ void AddEval(CLI::App& app) {
       ->delimiter(',')
       ->allow_extra_args(false);
   command->add_option("--examples", request->examples, "examples per split; eval.examples by default")
-      ->check(CLI::PositiveNumber);
+      ->check(WholeNumber(1, kMostExamples));
   command->add_option("--text", request->text_split, "text to score: train, valid or test");
   command->add_option("--windows", request->windows, "context lengths for text: 128,4096")
-      ->check(CLI::PositiveNumber)
+      ->check(WholeNumber(1, kMostPositions))
       ->delimiter(',')
       ->allow_extra_args(false);
   command
       ->add_option("--stride", request->stride,
                    "tokens between the starts of windows; the length of a window by default")
-      ->check(CLI::PositiveNumber);
+      ->check(WholeNumber(1, kMostPositions));
   command->add_flag("--details", request->details, "also print losses; for text, also perplexity and loss by position");
   command->add_flag("--json", request->json, "print JSON like results.json, for programs");
   command->add_option("--out", request->out, "also write results to this file");

@@ -17,6 +17,7 @@
 #include "tra/cli/output.h"
 #include "tra/cli/runtime.h"
 #include "tra/cli/text_options.h"
+#include "tra/cli/whole_number.h"
 #include "tra/run/loaded_run.h"
 #include "tra/run/vocabulary.h"
 
@@ -161,11 +162,13 @@ void AddGenerate(CLI::App& app) {
       ->add_option("--temperature", sampling.temperature,
                    "0 takes the likeliest token; 1 draws from the model's own probabilities")
       ->capture_default_str();
-  command->add_option("--top-k", sampling.top_k, "draw among the k likeliest; 0: all")->capture_default_str();
+  command->add_option("--top-k", sampling.top_k, "draw among the k likeliest; 0: all")
+      ->check(WholeNumber(0, kMostIndex))
+      ->capture_default_str();
   command->add_option("--top-p", sampling.top_p, "draw among the likeliest that reach this probability")
       ->capture_default_str();
   command->add_option("--seed", sampling.seed, "seed of the draws")
-      ->check(CLI::NonNegativeNumber)
+      ->check(WholeNumber(0, kAnySeed))
       ->capture_default_str();
   command->add_option("--count", request->count, "number of continuations")
       ->check(CLI::Range(1, 4096))

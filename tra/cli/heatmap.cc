@@ -16,6 +16,7 @@
 #include "tra/cli/commands.h"
 #include "tra/cli/output.h"
 #include "tra/cli/runtime.h"
+#include "tra/cli/whole_number.h"
 #include "tra/inspect/head_heatmap.h"
 #include "tra/inspect/inspected_run.h"
 #include "tra/report/picture.h"
@@ -199,15 +200,18 @@ void AddHeatmap(CLI::App& app) {
   auto request = std::make_shared<Request>();
   command->add_option("runs", request->runs, "folders of runs; several are drawn on the input of the first")
       ->required();
-  command->add_option("--layer", request->layer, "number of the layer, from 0; the last by default");
+  command->add_option("--layer", request->layer, "number of the layer, from 0; the last by default")
+      ->check(WholeNumber(0, kMostIndex));
   command->add_option("--head", request->head, "number of the head, from 0, or all")->capture_default_str();
   command->add_option("--split", request->split, "split of the example; the first that is not for training by default");
   CLI::Option* index =
       command->add_option("--index", request->index, "number of the example, or of the window of a text")
-          ->check(CLI::NonNegativeNumber)
+          ->check(WholeNumber(0, kMostIndex))
           ->capture_default_str();
-  command->add_option("--length", request->length,
-                      "length of the example instead of the split's, as the task counts it (tra list), or in tokens");
+  command
+      ->add_option("--length", request->length,
+                   "length of the example instead of the split's, as the task counts it (tra list), or in tokens")
+      ->check(WholeNumber(1, kMostIndex));
   command->add_option("--text", request->text, "the input instead of an example: text, or a task's symbols: w1i0r");
   command->add_option("--queries", request->queries, "rows to draw, such as 8..31; all by default");
   command->add_option("--keys", request->keys, "columns to draw, such as 8..31; all by default");

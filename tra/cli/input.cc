@@ -1,20 +1,29 @@
 #include "tra/cli/input.h"
 
-#include <iostream>
-#include <iterator>
+#include <unistd.h>
+
+#include <cerrno>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <system_error>
 
-#include "tra/base/mapped_file.h"
+#include "tra/base/input_file.h"
+#include "tra/base/json.h"
+#include "tra/base/text.h"
 
 namespace tra::cli {
 namespace {
 
+constexpr size_t kMostInput = size_t{256} << 20;  // bytes; ids take eight times that in memory
 constexpr char kExpected[] = "; expected a JSON array of ids, such as [15496, 995]";
 
 nlohmann::json ParseArray(const Input& input) {
-  nlohmann::json json = nlohmann::json::parse(input.text, nullptr, /*allow_exceptions=*/false);
-  if (json.is_discarded()) input.Fail(std::string("is not JSON") + kExpected);
+  nlohmann::json json;
+  try {
+    json = ParseJson(input.text, kMostInput);
+  } catch (const JsonError& error) {
+    input.Fail(error.what() + std::string(kExpected));
+  }
   if (!json.is_array()) input.Fail(std::string("is not an array") + kExpected);
   return json;
 }
@@ -24,7 +33,7 @@ std::vector<int32_t> Ids(const nlohmann::json& array, const Input& input) {
   ids.reserve(array.size());
   for (size_t i = 0; i < array.size(); ++i) {
     const bool fits = array[i].is_number_integer() && array[i] >= 0 && array[i] <= INT32_MAX;
-    if (!fits) input.Fail("element " + std::to_string(i) + " is " + array[i].dump() + kExpected);
+    if (!fits) input.Fail("element " + std::to_string(i) + " is " + Shortened(array[i].dump(), 80) + kExpected);
     ids.push_back(array[i].get<int32_t>());
   }
   return ids;
@@ -41,11 +50,19 @@ void Input::Fail(const std::string& what) const {
 Input Argument(const std::string& option, const std::string& text) { return {text, option, true}; }
 
 Input ReadInput(const std::string& path) {
-  if (path != "-") return {std::string(MappedFile(path).Bytes()), path};
-  std::ios::sync_with_stdio(false);
-  Input input{std::string(std::istreambuf_iterator<char>(std::cin), {}), "standard input"};
-  if (std::cin.bad()) input.Fail("cannot be read");
-  return input;
+  if (path != "-") return {ReadFile(path, kMostInput), path};
+  Input input{"", "standard input"};
+  std::string block(size_t{1} << 16, '\0');
+  while (true) {
+    const ssize_t got = read(STDIN_FILENO, block.data(), block.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) input.Fail("cannot be read: " + std::generic_category().message(errno));
+    if (got == 0) return input;
+    input.text.append(block, 0, static_cast<size_t>(got));
+    if (input.text.size() > kMostInput) {
+      input.Fail("has more than the " + std::to_string(kMostInput) + " bytes that are read; give it in parts");
+    }
+  }
 }
 
 std::vector<int32_t> ParseIds(const Input& input) { return Ids(ParseArray(input), input); }

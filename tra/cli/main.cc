@@ -1,14 +1,21 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <cerrno>
+#include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "tra/base/names.h"
 #include "tra/cli/commands.h"
+#include "tra/cli/output.h"
 #include "tra/ops/error_message.h"
 
 namespace {
@@ -34,6 +41,16 @@ void CheckCommand(const CLI::App& app, int argc, char** argv) {
   }
 }
 
+// Opens the standard streams that the caller has closed, or the next files to be opened would take their numbers, and
+// get what is meant for the terminal. Each is opened for the wrong direction: using it fails, as it does when closed.
+void OpenStandardStreams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
+    const int opened = open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);  // takes the lowest free number
+    if (opened != stream) std::_Exit(kFailed);
+  }
+}
+
 int Run(int argc, char** argv) {
   CLI::App app("Threshold Relative Attention: attention that generalises to lengths never seen in training.", "tra");
   app.set_version_flag("--version", TRA_VERSION);
@@ -51,13 +68,23 @@ int Run(int argc, char** argv) {
   } catch (const CLI::RuntimeError& error) {
     return error.get_exit_code();
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kBadInput;
+    std::ostringstream out, message;
+    const int code = app.exit(error, out, message);
+    std::cout << out.str();
+    std::cerr << tra::cli::ShownMessage(message.str());
+    return code == 0 ? 0 : kBadInput;
   } catch (const std::exception& error) {
-    std::cerr << "tra: " << tra::ErrorMessage(error) << "\n";
+    std::cerr << "tra: " << tra::cli::ShownMessage(tra::ErrorMessage(error)) << "\n";
     return tra::IsBadInput(error) ? kBadInput : kFailed;
   }
 }
 
 }  // namespace
 
-int main(int argc, char** argv) { return Run(argc, argv); }
+int main(int argc, char** argv) {
+  OpenStandardStreams();
+  const int code = Run(argc, argv);
+  if (tra::cli::FlushStandardOutput() || code != 0) return code;
+  std::cerr << "tra: cannot write all of standard output; make room, or write to another place\n";
+  return kFailed;
+}

@@ -3,10 +3,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <stdexcept>
 #include <system_error>
+
+#include "tra/base/text.h"
 
 namespace tra::cli {
 namespace {
@@ -49,7 +52,14 @@ void Output::Finish() {
   if (file_) file_->Commit();
 }
 
-void PrintWarning(const std::string& text) { std::cerr << "tra: " << text << "\n"; }
+bool FlushStandardOutput() {
+  std::cout.flush();
+  return std::cout.good() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+}
+
+std::string ShownMessage(const std::string& text) { return WithoutControls(text, "\n"); }
+
+void PrintWarning(const std::string& text) { std::cerr << "tra: " << ShownMessage(text) << "\n"; }
 
 void AddColorOption(CLI::App& command, std::string& color) {
   command.add_option("--color", color, "auto: on a terminal, unless NO_COLOR is set")

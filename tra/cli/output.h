@@ -29,6 +29,12 @@ class Output {
   std::string buffer_;
 };
 
+// Writes out what is left of standard output. Returns false if it, or what came before, cannot be written.
+bool FlushStandardOutput();
+
+// Makes a message fit for the terminal: strangers' strings are quoted in many.
+std::string ShownMessage(const std::string& text);
+
 // Writes a warning to standard error.
 void PrintWarning(const std::string& text);
 

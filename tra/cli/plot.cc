@@ -11,6 +11,7 @@
 #include "tra/cli/charted_run.h"
 #include "tra/cli/commands.h"
 #include "tra/cli/output.h"
+#include "tra/cli/whole_number.h"
 #include "tra/report/page.h"
 #include "tra/report/picture.h"
 #include "tra/report/run_charts.h"
@@ -90,7 +91,7 @@ void AddPlot(CLI::App& app) {
   command
       ->add_option("--window", request->options.windows,
                    "positions: windows of this many tokens; the longest by default")
-      ->check(CLI::PositiveNumber)
+      ->check(WholeNumber(1, kMostIndex))
       ->allow_extra_args(false);
   command
       ->add_option(

@@ -2,7 +2,6 @@
 #include <CLI/App.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,11 +11,15 @@
 #include <utility>
 #include <vector>
 
+#include "tra/base/input_file.h"
+#include "tra/base/json.h"
+#include "tra/base/text.h"
 #include "tra/cli/charted_run.h"
 #include "tra/cli/commands.h"
 #include "tra/cli/output.h"
 #include "tra/cli/report_heatmaps.h"
 #include "tra/cli/runtime.h"
+#include "tra/cli/whole_number.h"
 #include "tra/inspect/analysis.h"
 #include "tra/ops/error_message.h"
 #include "tra/report/page.h"
@@ -42,10 +45,8 @@ struct Request {
 };
 
 std::string FirstLine(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
+  const std::string text = ReadFileIfAny(path, uint64_t{1} << 20).value_or("");
+  return text.substr(0, text.find('\n'));
 }
 
 std::string TroubleOf(const std::string& folder) {
@@ -66,9 +67,8 @@ void AddConfig(ReportedRun& run) {
 }
 
 nlohmann::ordered_json EnvironmentOf(const std::string& folder) {
-  std::ifstream file(run_files::In(folder, run_files::kEnvironment));
-  if (!file) return nullptr;
-  auto json = nlohmann::ordered_json::parse(file, nullptr, /*allow_exceptions=*/false);
+  const auto text = ReadFileIfAny(run_files::In(folder, run_files::kEnvironment), kMostJsonBytes);
+  auto json = ParseJsonIfAny<nlohmann::ordered_json>(text.value_or(""));
   return json.is_object() ? json : nlohmann::ordered_json(nullptr);
 }
 
@@ -189,10 +189,7 @@ std::string CommandOf(const Request& request) {
     const bool plain =
         text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=+,:-") ==
         std::string::npos;
-    if (plain && !text.empty()) return text;
-    std::string out = "'";
-    for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
-    return out + "'";
+    return plain && !text.empty() ? text : ShellQuoted(text);
   };
   std::string command = "tra report";
   for (const std::string& path : request.runs) command += " " + quoted(path);
@@ -240,7 +237,9 @@ void AddReport(CLI::App& app) {
   command->add_option("-o,--out", request->out, "the page to write, .html; it needs no network and no other file")
       ->required();
   command->add_option("--title", request->title, "instead of the folders");
-  command->add_option("--example", request->heatmaps.example, "the example that heatmaps show")->capture_default_str();
+  command->add_option("--example", request->heatmaps.example, "the example that heatmaps show")
+      ->check(WholeNumber(0, kMostIndex))
+      ->capture_default_str();
   command->add_option("--tokens", request->heatmaps.tokens, "most tokens of it")
       ->check(CLI::Range(1, 512))
       ->capture_default_str();
@@ -248,7 +247,7 @@ void AddReport(CLI::App& app) {
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   command->add_option("--looks", request->looked_at, "most runs to look into, one of each setting; 0: none")
-      ->check(CLI::NonNegativeNumber)
+      ->check(WholeNumber(0, kMostExamples))
       ->capture_default_str();
   AddThreadsOption(*command, request->threads);
   command->footer("Example: tra report results/two-cores/table1 -o report.html");

@@ -3,6 +3,7 @@
 
 #include <CLI/App.hpp>
 #include <algorithm>
+#include <climits>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -18,6 +19,7 @@
 #include "tra/cli/program.h"
 #include "tra/cli/run_jobs.h"
 #include "tra/cli/runtime.h"
+#include "tra/cli/whole_number.h"
 #include "tra/run/config.h"
 #include "tra/run/data.h"
 #include "tra/run/directory.h"
@@ -160,7 +162,7 @@ void AddSweep(CLI::App& app) {
       ->allow_extra_args(false);  // one value each time, or it would take the file as another
   command->add_flag("--list", request->list, "only list the runs");
   command->add_option("--index", request->index, "only this run of the list, as a job array does")
-      ->check(CLI::NonNegativeNumber);
+      ->check(WholeNumber(0, INT_MAX));
   command->add_option("--slurm", request->slurm, "only write a script for sbatch to this file: one run per index");
   command->add_option("--time", request->time, "time limit per run in that script")->capture_default_str();
   command->footer(

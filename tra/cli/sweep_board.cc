@@ -9,6 +9,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "tra/base/json.h"
 #include "tra/report/measure.h"
 #include "tra/run/files.h"
 
@@ -69,7 +70,7 @@ std::string LastStep(const SweepJob& job) {
   std::string said, scores;
   size_t begin = 0;
   for (size_t end = text.find('\n'); end != std::string::npos; begin = end + 1, end = text.find('\n', begin)) {
-    const auto line = nlohmann::json::parse(text.substr(begin, end - begin), nullptr, false);
+    const auto line = ParseJsonIfAny(text.substr(begin, end - begin));
     if (line.is_object()) {
       const std::string new_scores = ScoresOf(line);
       if (!new_scores.empty()) scores = ", exact match" + new_scores;

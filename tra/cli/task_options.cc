@@ -3,6 +3,8 @@
 #include <charconv>
 #include <stdexcept>
 
+#include "tra/cli/whole_number.h"
+
 namespace tra::cli {
 
 Range ParseLengths(const std::string& text) {
@@ -37,13 +39,16 @@ void AddTaskOptions(CLI::App& command, TaskChoice& choice) {
   command.add_option("task", choice.task, "one of the tasks in tra list")->required();
   command.add_option("--split", choice.split, "train, iid (the default), or one of the task's others (tra list)");
   command.add_option("--seed", choice.seed, "seed of the examples")
-      ->check(CLI::NonNegativeNumber)
+      ->check(WholeNumber(0, kAnySeed))
       ->capture_default_str();
   command.add_option("--lengths", choice.lengths, "lengths instead of the split's: 51-100, or 300");
-  command.add_option("--symbols", choice.options.symbols, "number of symbols to draw from, instead of the task's");
+  command.add_option("--symbols", choice.options.symbols, "number of symbols to draw from, instead of the task's")
+      ->check(WholeNumber(1, kMostIndex));
   command.add_option("--pack", choice.options.pack, "fill sequences of this many symbols with examples (0: do not)")
+      ->check(WholeNumber(0, kMostIndex))
       ->capture_default_str();
   command.add_option("--offset", choice.options.offset, "put up to this many pads before a sequence")
+      ->check(WholeNumber(0, kMostIndex))
       ->capture_default_str();
 }
 

@@ -7,15 +7,17 @@ namespace tra {
 at::Tensor LayerCache::Append(size_t slot, const at::Tensor& rows) {
   if (slot >= slots_.size()) slots_.resize(slot + 1);
   Slot& to = slots_[slot];
-  if (!to.rows.defined()) to.rows = at::empty({rows.size(0), rows.size(1), capacity_, rows.size(3)}, rows.options());
-  TORCH_CHECK_VALUE(
-      rows.size(0) == to.rows.size(0) && rows.size(1) == to.rows.size(1) && rows.size(3) == to.rows.size(3),
-      "cache: it was begun with [batch, head, channel] of ", to.rows.size(0), ", ", to.rows.size(1), ", ",
-      to.rows.size(3), " and is now given ", rows.size(0), ", ", rows.size(1), ", ", rows.size(3),
-      "; use one cache for one batch of one model");
+  if (to.rows.defined()) {
+    TORCH_CHECK_VALUE(
+        rows.size(0) == to.rows.size(0) && rows.size(1) == to.rows.size(1) && rows.size(3) == to.rows.size(3),
+        "cache: it was begun with [batch, head, channel] of ", to.rows.size(0), ", ", to.rows.size(1), ", ",
+        to.rows.size(3), " and is now given ", rows.size(0), ", ", rows.size(1), ", ", rows.size(3),
+        "; use one cache for one batch of one model");
+  }
   const int64_t length = to.length + rows.size(2);
   TORCH_CHECK_VALUE(length <= capacity_, "cache: it holds ", capacity_, " positions, ", length,
                     " needed; make it larger");
+  if (!to.rows.defined()) to.rows = at::empty({rows.size(0), rows.size(1), capacity_, rows.size(3)}, rows.options());
   to.rows.narrow(2, to.length, rows.size(2)).copy_(rows);
   to.length = length;
   return to.rows.narrow(2, 0, length);

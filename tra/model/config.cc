@@ -5,6 +5,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "tra/base/text.h"
 #include "tra/model/attention/variants.h"
 
 namespace tra {
@@ -13,7 +14,7 @@ namespace {
 using nlohmann::json;
 
 void Require(bool holds, const std::string& what) {
-  if (!holds) throw std::invalid_argument("model: " + what);
+  if (!holds) throw std::invalid_argument("model: " + Shortened(what, 300));
 }
 
 // Strict, because nlohmann's own conversions would read 4.9 as 4 and true as 1.
@@ -75,15 +76,15 @@ ModelConfig ModelConfig::Medium(int64_t vocabulary) { return MakeSized("medium",
 void CheckConfig(const ModelConfig& config) {
   const auto text = [](auto n) { return std::to_string(n); };
   const Variant& variant = FindVariant(config.attention);
-  const auto positive = [&](const char* name, int64_t value) {
-    Require(value >= 1, std::string(name) + " must be at least 1, got " + text(value));
+  const auto within = [&](const char* name, int64_t value, int64_t most) {
+    Require(value >= 1 && value <= most, std::string(name) + " must be 1.." + text(most) + ", got " + text(value));
   };
-  positive("vocabulary", config.vocabulary);
-  positive("layers", config.layers);
-  positive("heads", config.heads);
-  positive("width", config.width);
-  positive("train_length", config.train_length);
-  positive("max_length", config.max_length);
+  within("vocabulary", config.vocabulary, kMostVocabulary);
+  within("layers", config.layers, kMostLayers);
+  within("heads", config.heads, kMostHeads);
+  within("width", config.width, kMostWidth);
+  within("train_length", config.train_length, kMostPositions);
+  within("max_length", config.max_length, kMostPositions);
   Require(config.width % config.heads == 0,
           "width " + text(config.width) + " is not a multiple of heads " + text(config.heads));
   Require(config.HeadWidth() <= static_cast<int64_t>(kMaxHeadWidth),

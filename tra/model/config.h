@@ -27,6 +27,12 @@ struct ModelSize {
 };
 constexpr ModelSize kModelSizes[] = {{"mini", 4, 4, 256}, {"medium", 8, 8, 512}};
 
+// No model that fits any machine is larger. The sizes of a tensor come from files, and their product must fit into 64
+// bits.
+constexpr int64_t kMostLayers = 4096, kMostHeads = 4096, kMostWidth = int64_t{1} << 20;
+constexpr int64_t kMostPositions = int64_t{1} << 24;
+constexpr int64_t kMostVocabulary = int64_t{1} << 24;
+
 struct ModelConfig {
   std::string attention = "tra";  // a row of Variants()
   int64_t vocabulary = 6;

@@ -126,6 +126,8 @@ at::Tensor Decoder::Embed(const at::Tensor& tokens, const RowPositions& position
         const std::vector<int64_t> lengths(static_cast<size_t>(tokens.size(0)), pass.cache->capacity);
         labels = DrawLabels(draws, lengths, config.max_length).view({tokens.size(0), -1}).to(x.device());
       }
+      TORCH_CHECK_VALUE(tokens.size(0) == labels.size(0), "cache: it was begun with a batch of ", labels.size(0),
+                        " and is now given one of ", tokens.size(0), "; use one cache for one batch of one model");
       TORCH_CHECK_VALUE(first + length <= labels.size(1), "cache: it holds ", labels.size(1), " positions, ",
                         first + length, " needed; make it larger");
       x = x + at::embedding(positions_, labels.narrow(1, first, length));

@@ -1,21 +1,18 @@
 #include "tra/model/safetensors.h"
 
 #include <ATen/ATen.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <functional>
-#include <system_error>
+#include <stdexcept>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "tra/base/atomic_file.h"
+#include "tra/base/input_file.h"
 #include "tra/model/safetensors_header.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -71,46 +68,6 @@ SafetensorsFile Read(const Source& source, uint64_t size, const std::string& nam
   return result;
 }
 
-// Reads a file instead of mapping it, because a mapped file that shrinks kills the process.
-class InputFile {
- public:
-  explicit InputFile(const std::string& path) : path_(path), fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (fd_ < 0) Fail("cannot open", errno);
-  }
-  ~InputFile() { close(fd_); }
-  InputFile(const InputFile&) = delete;
-  InputFile& operator=(const InputFile&) = delete;
-
-  uint64_t Size() const {
-    struct stat status {};
-    if (fstat(fd_, &status) != 0) Fail("cannot read", errno);
-    if (!S_ISREG(status.st_mode)) throw SafetensorsError(path_ + ": is not a regular file; name one");
-    return static_cast<uint64_t>(status.st_size);
-  }
-
-  void ReadAt(uint64_t offset, void* to, size_t size) const {
-    char* at = static_cast<char*>(to);
-    while (size > 0) {
-      const ssize_t got = pread(fd_, at, size, static_cast<off_t>(offset));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) Fail("cannot read", errno);
-      if (got == 0) throw SafetensorsError(path_ + ": became shorter while it was read; read it again");
-      at += got;
-      offset += static_cast<uint64_t>(got);
-      size -= static_cast<size_t>(got);
-    }
-  }
-
- private:
-  [[noreturn]] void Fail(const char* action, int error) const {
-    throw SafetensorsError(path_ + ": " + action + ": " + std::generic_category().message(error) +
-                           "; check the path and its permissions");
-  }
-
-  const std::string path_;
-  const int fd_;
-};
-
 TensorEntry Describe(const std::string& name, const at::Tensor& tensor, const std::string& file) {
   if (!tensor.defined() || tensor.layout() != at::kStrided || tensor.is_meta() || tensor.is_quantized()) {
     throw SafetensorsError(AboutTensor(file, name) +
@@ -123,8 +80,14 @@ TensorEntry Describe(const std::string& name, const at::Tensor& tensor, const st
 }  // namespace
 
 SafetensorsFile ReadSafetensors(const std::string& path) {
-  const InputFile input(path);
-  return Read([&](uint64_t offset, void* to, size_t size) { input.ReadAt(offset, to, size); }, input.Size(), path);
+  try {
+    const InputFile input(path);
+    return Read([&](uint64_t offset, void* to, size_t size) { input.ReadAt(offset, to, size); }, input.Size(), path);
+  } catch (const SafetensorsError&) {
+    throw;
+  } catch (const std::runtime_error& error) {
+    throw SafetensorsError(error.what());
+  }
 }
 
 SafetensorsFile ParseSafetensors(const void* bytes, size_t size, const std::string& name) {

@@ -5,6 +5,7 @@
 
 #include <stdexcept>
 
+#include "tra/base/json.h"
 #include "tra/model/attention/variants.h"
 #include "tra/model/safetensors.h"
 
@@ -71,11 +72,11 @@ std::shared_ptr<Decoder> LoadModel(const std::string& path, at::Device device) {
   }
   std::shared_ptr<Decoder> model;
   try {
-    const ModelConfig read = ConfigFromJson(nlohmann::json::parse(config->second));
+    const ModelConfig read = ConfigFromJson(ParseJson(config->second));
     CheckSizes(read, file.tensors);
     model = std::make_shared<Decoder>(read, 0, device);
-  } catch (const nlohmann::json::exception& error) {
-    throw std::runtime_error(path + ": its configuration is not JSON: " + error.what());
+  } catch (const JsonError& error) {
+    throw std::runtime_error(path + ": its configuration " + error.what());
   } catch (const std::invalid_argument& error) {
     throw std::runtime_error(path + ": " + error.what());
   }

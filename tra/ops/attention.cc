@@ -24,7 +24,8 @@ using torch::autograd::variable_list;
 
 // Returns the rule's input with adjacent channels; only an input with four dimensions has channels.
 at::Tensor WithInputChannels(const at::Tensor& rule_input) {
-  return rule_input.defined() && rule_input.dim() == 4 ? WithAdjacentChannels(rule_input) : rule_input;
+  if (!rule_input.defined()) return rule_input;
+  return rule_input.dim() == 4 ? WithAdjacentChannels(rule_input) : rule_input.resolve_neg();
 }
 
 // Views a rule's input: [B,H,T], [B,H,T,channels], or [H,distances] for all of the batch.

@@ -29,7 +29,7 @@ namespace {
 // Returns whether any element of x, [B,H,T], is above 0. A plain loop for fp32: in a decode step a chain of tensor
 // operations would cost as much as the step.
 bool AnyPositive(const at::Tensor& x) {
-  if (x.scalar_type() != at::kFloat) return x.numel() > 0 && x.gt(0).any().item<bool>();
+  if (x.scalar_type() != at::kFloat || x.is_neg()) return x.numel() > 0 && x.gt(0).any().item<bool>();
   const float* data = x.data_ptr<float>();
   for (int64_t b = 0; b < x.size(0); ++b) {
     for (int64_t h = 0; h < x.size(1); ++h) {

@@ -17,7 +17,7 @@ using torch::autograd::Variable;
 using torch::autograd::variable_list;
 
 at::Tensor RunDropout(const at::Tensor& x_in, const DropoutOptions& options) {
-  const at::Tensor x = x_in.contiguous();
+  const at::Tensor x = InOnePiece(x_in);
   at::Tensor out = at::empty(x.sizes(), x.options());
   AtenParallel parallel;
   ApplyDropout(x.data_ptr<float>(), static_cast<size_t>(x.numel()), options, out.data_ptr<float>(), parallel);

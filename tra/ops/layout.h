@@ -16,9 +16,12 @@ inline at::ScalarType ComposedType(const at::Tensor& x) {
   return x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
 }
 
+// Returns x in one piece, with numbers that are what its memory says: LibTorch postpones negations (torch._neg_view).
+inline at::Tensor InOnePiece(const at::Tensor& x) { return x.resolve_neg().contiguous(); }
+
 // Returns x with adjacent channels, which the kernels need; they handle all other strides themselves.
 inline at::Tensor WithAdjacentChannels(const at::Tensor& x) {
-  return x.stride(-1) == 1 || x.size(-1) == 1 ? x : x.contiguous();
+  return x.stride(-1) == 1 || x.size(-1) == 1 ? x.resolve_neg() : InOnePiece(x);
 }
 
 // Return the rows of [B,H,T,d], or of [B,H,T] as one channel.

@@ -7,6 +7,7 @@
 #include "tra/ops/checks.h"
 #include "tra/ops/cross_entropy.h"
 #include "tra/ops/dropout.h"
+#include "tra/ops/entrance.h"
 #include "tra/ops/rms_norm.h"
 #include "tra/ops/rope.h"
 #include "tra/ops/swiglu.h"
@@ -108,28 +109,29 @@ template <ScoreRule kRule>
 void DefineRule(torch::Library& library, const std::string& name, const std::string& rule_input) {
   const std::string inputs = "(Tensor q, Tensor k, Tensor v, Tensor " + rule_input + ", *, bool qk_norm=False";
   const std::string drops = inputs + ", float dropout_p=0.0, int seed=0) -> Tensor";
-  library.def((name + drops).c_str(), [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                         const at::Tensor& rule_input, bool qk_norm, double dropout_p, int64_t seed) {
-    return Attention(q, k, v, rule_input, BaselineOptions(kRule, qk_norm, dropout_p, seed));
-  });
-  library.def((name + "_varlen(Tensor q, Tensor k, Tensor v, Tensor " + rule_input +
-               ", Tensor cu_seqlens, *, bool qk_norm=False, float dropout_p=0.0, int seed=0, "
-               "Tensor? sequence_ids=None) -> Tensor")
-                  .c_str(),
-              [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& rule_input,
-                 const at::Tensor& cu_seqlens, bool qk_norm, double dropout_p, int64_t seed,
-                 const OptionalTensor& sequence_ids) {
-                return AttentionVarlen(q, k, v, rule_input, cu_seqlens,
-                                       BaselineOptions(kRule, qk_norm, dropout_p, seed),
-                                       sequence_ids.value_or(at::Tensor()));
-              });
+  DefineOperator(library, name + drops,
+                 [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& rule_input,
+                    bool qk_norm, double dropout_p, int64_t seed) {
+                   return Attention(q, k, v, rule_input, BaselineOptions(kRule, qk_norm, dropout_p, seed));
+                 });
+  DefineOperator(library,
+                 name + "_varlen(Tensor q, Tensor k, Tensor v, Tensor " + rule_input +
+                     ", Tensor cu_seqlens, *, bool qk_norm=False, float dropout_p=0.0, int seed=0, "
+                     "Tensor? sequence_ids=None) -> Tensor",
+                 [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& rule_input,
+                    const at::Tensor& cu_seqlens, bool qk_norm, double dropout_p, int64_t seed,
+                    const OptionalTensor& sequence_ids) {
+                   return AttentionVarlen(q, k, v, rule_input, cu_seqlens,
+                                          BaselineOptions(kRule, qk_norm, dropout_p, seed),
+                                          sequence_ids.value_or(at::Tensor()));
+                 });
   library.def((name + "_composed" + drops).c_str(),
               [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& rule_input,
                  bool qk_norm, double dropout_p, int64_t seed) {
                 return AttentionComposed(q, k, v, rule_input, BaselineOptions(kRule, qk_norm, dropout_p, seed));
               });
-  library.def(
-      (name + "_decode" + inputs + ") -> Tensor").c_str(),
+  DefineOperator(
+      library, name + "_decode" + inputs + ") -> Tensor",
       [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& rule_input, bool qk_norm) {
         return AttentionDecodeStep(q, k, v, rule_input, BaselineOptions(kRule, qk_norm, 0.0, 0));
       });
@@ -153,14 +155,15 @@ std::tuple<at::Tensor, int64_t, int64_t> LinearCrossEntropyOp(const at::Tensor& 
   return {sum.loss, sum.supervised, sum.correct};
 }
 
-// Registered without a dispatch key, these are composite: the functions they call bring autograd.
+// Those whose names end in _composed are compositions of tensor operations to LibTorch too.
 TORCH_LIBRARY(tra, library) {
   static_assert(kDefaultStopEps == 0x1p-26f, "the schemas below say 1.4901161193847656e-08");
-  library.def(
-      "attention(Tensor q, Tensor k, Tensor v, Tensor log_gate, *, bool qk_norm=True, float dropout_p=0.0, "
-      "str dropout_on=\"logits\", int seed=0, float stop_eps=1.4901161193847656e-08) -> Tensor",
-      &TraOp);
-  library.def(
+  DefineOperator(library,
+                 "attention(Tensor q, Tensor k, Tensor v, Tensor log_gate, *, bool qk_norm=True, float dropout_p=0.0, "
+                 "str dropout_on=\"logits\", int seed=0, float stop_eps=1.4901161193847656e-08) -> Tensor",
+                 &TraOp);
+  DefineOperator(
+      library,
       "attention_varlen(Tensor q, Tensor k, Tensor v, Tensor log_gate, Tensor cu_seqlens, *, bool qk_norm=True, "
       "float dropout_p=0.0, str dropout_on=\"logits\", int seed=0, float stop_eps=1.4901161193847656e-08, "
       "Tensor? sequence_ids=None) -> Tensor",
@@ -169,41 +172,47 @@ TORCH_LIBRARY(tra, library) {
       "attention_composed(Tensor q, Tensor k, Tensor v, Tensor log_gate, *, bool qk_norm=True, float dropout_p=0.0, "
       "str dropout_on=\"logits\", int seed=0, float stop_eps=1.4901161193847656e-08) -> Tensor",
       &TraComposedOp);
-  library.def(
-      "attention_decode(Tensor q, Tensor k_cache, Tensor v_cache, Tensor log_gate, *, bool qk_norm=True, "
-      "float stop_eps=1.4901161193847656e-08) -> Tensor",
-      &DecodeOp);
-  library.def(
+  DefineOperator(library,
+                 "attention_decode(Tensor q, Tensor k_cache, Tensor v_cache, Tensor log_gate, *, bool qk_norm=True, "
+                 "float stop_eps=1.4901161193847656e-08) -> Tensor",
+                 &DecodeOp);
+  DefineOperator(
+      library,
       "attention_rows(Tensor q, Tensor k, Tensor? rule_input=None, *, str rule=\"threshold\", bool? qk_norm=None, "
       "int first_query=0, int? last_query=None, int first_key=0, int? last_key=None, "
       "float stop_eps=1.4901161193847656e-08) -> (Tensor state, Tensor score, Tensor position, Tensor term, "
       "Tensor logit, Tensor weight, Tensor stopped_at, Tensor unseen)",
       &RowsOp);
-  library.def(
+  DefineOperator(
+      library,
       "softmax_attention(Tensor q, Tensor k, Tensor v, *, bool qk_norm=False, float dropout_p=0.0, int seed=0) -> "
       "Tensor",
       &SoftmaxOp);
-  library.def(
-      "softmax_attention_varlen(Tensor q, Tensor k, Tensor v, Tensor cu_seqlens, *, bool qk_norm=False, "
-      "float dropout_p=0.0, int seed=0, Tensor? sequence_ids=None) -> Tensor",
-      &SoftmaxVarlenOp);
+  DefineOperator(library,
+                 "softmax_attention_varlen(Tensor q, Tensor k, Tensor v, Tensor cu_seqlens, *, bool qk_norm=False, "
+                 "float dropout_p=0.0, int seed=0, Tensor? sequence_ids=None) -> Tensor",
+                 &SoftmaxVarlenOp);
   library.def(
       "softmax_attention_composed(Tensor q, Tensor k, Tensor v, *, bool qk_norm=False, float dropout_p=0.0, "
       "int seed=0) -> Tensor",
       &SoftmaxComposedOp);
-  library.def("softmax_attention_decode(Tensor q, Tensor k_cache, Tensor v_cache, *, bool qk_norm=False) -> Tensor",
-              &SoftmaxDecodeOp);
+  DefineOperator(library,
+                 "softmax_attention_decode(Tensor q, Tensor k_cache, Tensor v_cache, *, bool qk_norm=False) -> Tensor",
+                 &SoftmaxDecodeOp);
   DefineRule<ScoreRule::kForget>(library, "forgetting_attention", "log_forget");
   DefineRule<ScoreRule::kDistance>(library, "distance_attention", "bias");
   DefineRule<ScoreRule::kContextual>(library, "contextual_attention", "position_logits");
   library.def("dropout_modes() -> str[]", &DropoutModesOp);
-  library.def("dropout_mask(int batch, int heads, int queries, int keys, float p, int seed) -> Tensor", &DropoutMaskOp);
-  library.def("rms_norm(Tensor x, Tensor gain, *, float eps=1e-06) -> Tensor", &RmsNorm);
-  library.def("add_rms_norm(Tensor x, Tensor y, Tensor gain, *, float eps=1e-06) -> (Tensor, Tensor)", &AddRmsNorm);
-  library.def("swiglu(Tensor x, *, float dropout_p=0.0, int seed=0) -> Tensor", &SwiGluOp);
-  library.def("dropout(Tensor x, *, float p, int seed) -> Tensor", &DropoutOp);
-  library.def("rope(Tensor x, *, int first_position=0, float theta=10000.0) -> Tensor", &RopeOp);
-  library.def(
+  DefineOperator(library, "dropout_mask(int batch, int heads, int queries, int keys, float p, int seed) -> Tensor",
+                 &DropoutMaskOp);
+  DefineOperator(library, "rms_norm(Tensor x, Tensor gain, *, float eps=1e-06) -> Tensor", &RmsNorm);
+  DefineOperator(library, "add_rms_norm(Tensor x, Tensor y, Tensor gain, *, float eps=1e-06) -> (Tensor, Tensor)",
+                 &AddRmsNorm);
+  DefineOperator(library, "swiglu(Tensor x, *, float dropout_p=0.0, int seed=0) -> Tensor", &SwiGluOp);
+  DefineOperator(library, "dropout(Tensor x, *, float p, int seed) -> Tensor", &DropoutOp);
+  DefineOperator(library, "rope(Tensor x, *, int first_position=0, float theta=10000.0) -> Tensor", &RopeOp);
+  DefineOperator(
+      library,
       "linear_cross_entropy(Tensor hidden, Tensor weight, Tensor targets) -> (Tensor loss, int supervised, int "
       "correct)",
       &LinearCrossEntropyOp);

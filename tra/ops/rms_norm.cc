@@ -89,8 +89,8 @@ Gradients RunBackward(const char* name, AutogradContext* context, const at::Tens
   if (!d_out.defined()) return {d_sum, at::Tensor()};
   const variable_list saved = context->get_saved_variables();
   const at::Tensor &sum = saved[0], &gain = saved[1], &inv_rms = saved[2];
-  const at::Tensor d_out_rows = d_out.contiguous();
-  const at::Tensor d_sum_rows = d_sum.defined() ? d_sum.contiguous() : d_sum;
+  const at::Tensor d_out_rows = InOnePiece(d_out);
+  const at::Tensor d_sum_rows = d_sum.defined() ? InOnePiece(d_sum) : d_sum;
   Gradients result{at::empty(sum.sizes(), sum.options()), at::empty(gain.sizes(), gain.options())};
   RmsNormBackwardArgs<float> args;
   args.shape = ShapeOf(sum);
@@ -110,8 +110,8 @@ class RmsNormFunction : public torch::autograd::Function<RmsNormFunction> {
  public:
   static Variable forward(AutogradContext* context, const Variable& x, const Variable& gain, double eps) {
     const at::AutoDispatchBelowADInplaceOrView below_autograd;
-    const at::Tensor gain_row = gain.contiguous();
-    const Forward result = RunForward(x.contiguous(), at::Tensor(), gain_row, eps, true);
+    const at::Tensor gain_row = InOnePiece(gain);
+    const Forward result = RunForward(InOnePiece(x), at::Tensor(), gain_row, eps, true);
     context->save_for_backward({result.sum, gain_row, result.inv_rms});
     context->set_materialize_grads(false);
     return result.out;
@@ -128,8 +128,8 @@ class AddRmsNormFunction : public torch::autograd::Function<AddRmsNormFunction> 
   static variable_list forward(AutogradContext* context, const Variable& x, const Variable& y, const Variable& gain,
                                double eps) {
     const at::AutoDispatchBelowADInplaceOrView below_autograd;
-    const at::Tensor gain_row = gain.contiguous();
-    const Forward result = RunForward(x.contiguous(), y.contiguous(), gain_row, eps, true);
+    const at::Tensor gain_row = InOnePiece(gain);
+    const Forward result = RunForward(InOnePiece(x), InOnePiece(y), gain_row, eps, true);
     context->save_for_backward({result.sum, gain_row, result.inv_rms});
     context->set_materialize_grads(false);
     return {result.sum, result.out};
@@ -149,7 +149,7 @@ at::Tensor RmsNorm(const at::Tensor& x, const at::Tensor& gain, double eps) {
   if (c10::GradMode::is_enabled() && (x.requires_grad() || gain.requires_grad())) {
     return RmsNormFunction::apply(x, gain, eps);
   }
-  return RunForward(x.contiguous(), at::Tensor(), gain.contiguous(), eps, false).out;
+  return RunForward(InOnePiece(x), at::Tensor(), InOnePiece(gain), eps, false).out;
 }
 
 std::tuple<at::Tensor, at::Tensor> AddRmsNorm(const at::Tensor& x, const at::Tensor& y, const at::Tensor& gain,
@@ -164,7 +164,7 @@ std::tuple<at::Tensor, at::Tensor> AddRmsNorm(const at::Tensor& x, const at::Ten
     const variable_list results = AddRmsNormFunction::apply(x, y, gain, eps);
     return {results[0], results[1]};
   }
-  const Forward result = RunForward(x.contiguous(), y.contiguous(), gain.contiguous(), eps, false);
+  const Forward result = RunForward(InOnePiece(x), InOnePiece(y), InOnePiece(gain), eps, false);
   return {result.sum, result.out};
 }
 

@@ -51,7 +51,7 @@ class SwiGluFunction : public torch::autograd::Function<SwiGluFunction> {
  public:
   static Variable forward(AutogradContext* context, const Variable& x_in, double p, const Draws& draws) {
     const at::AutoDispatchBelowADInplaceOrView below_autograd;
-    const at::Tensor x = x_in.contiguous();
+    const at::Tensor x = InOnePiece(x_in);
     context->save_for_backward({x});
     context->saved_data["p"] = p;
     SaveDraws(*context, draws);
@@ -62,7 +62,7 @@ class SwiGluFunction : public torch::autograd::Function<SwiGluFunction> {
     TORCH_CHECK(!c10::GradMode::is_enabled(),
                 "swiglu: the fused kernel has no second derivative; pass float64 tensors with create_graph");
     const at::Tensor x = context->get_saved_variables()[0];
-    const at::Tensor d_out = grads[0].contiguous();
+    const at::Tensor d_out = InOnePiece(grads[0]);
     const at::Tensor d_x = at::empty(x.sizes(), x.options());
     const Draws draws = SavedDraws(*context);
     SwiGluBackwardArgs<float> args;
@@ -88,7 +88,7 @@ at::Tensor SwiGlu(const at::Tensor& x, double dropout_p, const Draws& draws) {
   const DropoutOptions options = CheckedDropout("swiglu", dropout_p, draws, x);
   if (!OnKernels(x)) return ComposeSwiGlu(x, options);
   if (c10::GradMode::is_enabled() && x.requires_grad()) return SwiGluFunction::apply(x, dropout_p, draws);
-  return RunForward(x.contiguous(), options);
+  return RunForward(InOnePiece(x), options);
 }
 
 }  // namespace tra

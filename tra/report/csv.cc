@@ -3,11 +3,22 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstring>
+#include <system_error>
 
 namespace tra {
 namespace {
 
-std::string EscapeCsv(const std::string& text) {
+bool IsNumber(const std::string& text) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && at == end;
+}
+
+std::string EscapeCsv(std::string text) {
+  const bool formula = !text.empty() && std::strchr("=+-@\t\r\n", text[0]) != nullptr && text[0] != '\0';
+  if (formula && !IsNumber(text)) text.insert(0, "'");
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) {

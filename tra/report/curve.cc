@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <nlohmann/json.hpp>
+#include <sstream>
 #include <stdexcept>
 
+#include "tra/base/input_file.h"
+#include "tra/base/json.h"
 #include "tra/report/summary.h"
 #include "tra/run/files.h"
 
 namespace tra {
 namespace {
+
+constexpr uint64_t kMostMetricsBytes = uint64_t{1} << 30;  // of a million lines and more
 
 using Band = std::vector<std::pair<double, double>>;
 
@@ -28,12 +31,11 @@ std::pair<double, double> Around(const Band& band, size_t first, size_t end) {
 
 std::map<std::string, Curve> ReadCurves(const std::string& run) {
   const std::string path = run_files::In(run, run_files::kMetrics);
-  std::ifstream file(path);
-  if (!file) throw std::runtime_error(path + ": cannot be read");
+  std::istringstream file(ReadFile(path, kMostMetricsBytes));
   std::map<std::string, std::map<double, double>> values;  // by metric and step
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
-    const auto record = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+    const auto record = ParseJsonIfAny(line);
     if (!record.is_object() || !record.contains("step") || !record["step"].is_number()) {
       throw std::runtime_error(path + ":" + std::to_string(number) + ": not a line of metrics");
     }

@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "tra/base/text.h"
 #include "tra/report/renderers.h"
 #include "tra/report/success.h"
 #include "tra/report/xml.h"
@@ -11,11 +12,7 @@ namespace tra {
 
 std::string EscapeMarkdown(const std::string& text) {
   std::string escaped;
-  for (const char c : text) {
-    if (c == '\n') {
-      escaped += ' ';  // the end of a line would end the row
-      continue;
-    }
+  for (const char c : WithoutControls(text)) {  // the end of a line would end the row
     if (std::string_view("\\`*_|<>&[]~").find(c) != std::string_view::npos) escaped += '\\';
     escaped += c;
   }
@@ -31,7 +28,8 @@ struct Markup {
   const char *plus_minus, *bold, *bold_end;
 };
 
-std::string EscapeLatex(const std::string& text) {
+std::string EscapeLatex(const std::string& raw) {
+  const std::string text = WithoutControls(raw);  // two ends of lines would end the paragraph
   std::string escaped;
   for (size_t at = 0; at < text.size(); ++at) {
     if (text.compare(at, kPlusMinus.size(), kPlusMinus) == 0) {
@@ -66,9 +64,6 @@ std::string EscapeLatex(const std::string& text) {
         break;
       case '|':
         escaped += "\\textbar{}";
-        break;
-      case '\n':
-        escaped += ' ';  // two of them would end the paragraph
         break;
       default:
         escaped += c;

@@ -9,8 +9,12 @@
 #include <utility>
 
 #include "tra/base/atomic_file.h"
-#include "tra/base/mapped_file.h"
+#include "tra/base/input_file.h"
+#include "tra/base/json.h"
 #include "tra/base/names.h"
+#include "tra/base/text.h"
+#include "tra/report/csv.h"
+#include "tra/report/measure.h"
 
 namespace tra {
 namespace {
@@ -33,7 +37,7 @@ class Fields {
   }
 
   [[noreturn]] void Fail(const std::string& field, const std::string& what) const {
-    throw std::runtime_error(file_ + ": " + where_ + (where_.empty() ? "" : ".") + field + " " + what);
+    throw std::runtime_error(file_ + ": " + where_ + (where_.empty() ? "" : ".") + field + " " + Shortened(what, 300));
   }
 
   const ordered_json& Take(std::string_view field) {
@@ -99,6 +103,9 @@ ResultRow RowFromJson(const ordered_json& json, const std::string& file, const s
   row.window = fields.Integer("window", 0);
   row.metric = fields.Text("metric", /*may_be_empty=*/false);
   row.value = fields.Number("value");
+  if (FindMetric(row.metric).scale == 100 && (row.value < 0 || row.value > 1)) {
+    fields.Fail("value", "of " + row.metric + " must be a share from 0 to 1, got " + CsvNumber(row.value));
+  }
   row.n = fields.Integer("n", 1);
   fields.RefuseOthers();
   return row;
@@ -162,12 +169,12 @@ RunResults FromJson(const ordered_json& json, const std::string& file) {
 }
 
 RunResults ReadResults(const std::string& path) {
-  const MappedFile file(path);
+  const std::string text = ReadFile(path, kMostJsonBytes);
   ordered_json json;
   try {
-    json = ordered_json::parse(file.Bytes());
-  } catch (const nlohmann::json::exception& error) {
-    throw std::runtime_error(path + ": is not JSON, or damaged: " + error.what() + "; evaluate the run again");
+    json = ParseJson<ordered_json>(text);
+  } catch (const JsonError& error) {
+    throw std::runtime_error(path + ": " + error.what() + "; evaluate the run again");
   }
   return FromJson(json, path);
 }

@@ -9,7 +9,8 @@
 #include <system_error>
 
 #include "tra/base/checksum.h"
-#include "tra/base/mapped_file.h"
+#include "tra/base/input_file.h"
+#include "tra/base/json.h"
 #include "tra/run/files.h"
 
 namespace tra {
@@ -21,7 +22,7 @@ using run_files::In;
 
 constexpr char kPrefix[] = "step-";
 
-std::string FileSum(const std::string& path) { return Sha256Hex(MappedFile(path).Bytes()); }
+std::string FileSum(const std::string& path) { return Sha256OfFile(InputFile(path)); }
 
 std::string StateSum(json state) {
   state.erase("sha256");
@@ -62,7 +63,7 @@ std::string StateJson(const TrainingState& training, const std::string& folder) 
 
 TrainingState ReadState(const Checkpoint& checkpoint, const std::vector<const char*>& files) {
   const std::string path = In(checkpoint.path, run_files::kState);
-  const json state = json::parse(MappedFile(path).Bytes());
+  const json state = ParseJson(ReadFile(path, kMostJsonBytes));
   const json& sums = state.at("sha256");
   if (StateSum(state) != sums.at(run_files::kState).get<std::string>()) {
     throw std::runtime_error(path + ": its SHA-256 is not the one it records");

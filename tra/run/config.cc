@@ -4,26 +4,17 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <stdexcept>
 
+#include "tra/base/input_file.h"
 #include "tra/base/names.h"
 #include "tra/model/attention/variants.h"
+#include "tra/run/parse_toml.h"
 #include "tra/run/toml_text.h"
 
 namespace tra {
 namespace {
-
-toml::table Parse(const std::string& toml, const std::string& name) {
-  try {
-    return toml::parse(toml);
-  } catch (const toml::parse_error& error) {
-    throw std::invalid_argument(name + ":" + std::to_string(error.source().begin.line) + ": " +
-                                std::string(error.description()));
-  }
-}
 
 // Maps "train.lr" to its value as TOML text.
 using Values = std::map<std::string, std::string>;
@@ -47,10 +38,14 @@ void Override(const std::string& text, Values& values) {
   }
   const std::string key = text.substr(0, equals), value = text.substr(equals + 1);
   try {
-    values[key] = TomlText(*toml::parse("x = " + value).get("x"));
-  } catch (const toml::parse_error&) {
-    values[key] = TomlText(toml::value<std::string>(value));
+    const toml::table parsed = ParseToml("x = " + value, key);
+    if (parsed.size() == 1) {  // more is a value with a line break in it, and other keys behind that
+      values[key] = TomlText(*parsed.get("x"));
+      return;
+    }
+  } catch (const std::invalid_argument&) {  // then it is no TOML
   }
+  values[key] = TomlText(value);
 }
 
 // Sets a key. A value that does not fit is tried again as a string, since strings may look like something else: a label
@@ -61,7 +56,7 @@ void SetValue(const ConfigKey& key, const std::string& value) {
   } catch (const std::invalid_argument&) {
     if (value.front() == '"' || value.front() == '[' || value.front() == '{') throw;
     try {
-      key.set(TomlText(toml::value<std::string>(value)));
+      key.set(TomlText(value));
       return;
     } catch (const std::invalid_argument&) {  // the first error says it better
     }
@@ -73,7 +68,7 @@ void SetValue(const ConfigKey& key, const std::string& value) {
 
 RunConfig ParseConfig(const std::string& toml, const std::vector<std::string>& overrides, const std::string& name) {
   Values values;
-  Flatten(Parse(toml, name), "", values);
+  Flatten(ParseToml(toml, name), "", values);
   constexpr char kPreset[] = "model.preset";
   for (const std::string& each : overrides) {
     if (each.rfind(std::string(kPreset) + "=", 0) != 0) continue;
@@ -112,12 +107,15 @@ RunConfig ParseConfig(const std::string& toml, const std::vector<std::string>& o
 }
 
 RunConfig ReadConfig(const std::string& path, const std::vector<std::string>& overrides) {
-  std::ifstream file(path, std::ios::binary);
   if (std::filesystem::is_directory(path)) {
     throw std::invalid_argument(path + ": is a folder; name a configuration file in it, or a run's folder");
   }
-  if (!file) throw std::invalid_argument(path + ": cannot be opened; check the path (configs/ has some to start from)");
-  const std::string text(std::istreambuf_iterator<char>(file), {});
+  std::string text;
+  try {
+    text = ReadFile(path, kMostTomlBytes);
+  } catch (const std::runtime_error& error) {
+    throw std::invalid_argument(std::string(error.what()) + " (configs/ has configurations to start from)");
+  }
   return ParseConfig(text, overrides, path);
 }
 

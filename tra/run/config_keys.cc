@@ -11,8 +11,10 @@
 #include <utility>
 
 #include "tra/base/names.h"
+#include "tra/base/text.h"
 #include "tra/model/attention/variants.h"
 #include "tra/run/config.h"
+#include "tra/run/parse_toml.h"
 #include "tra/run/toml_text.h"
 #include "tra/tasks/task.h"
 #include "tra/text/corpus.h"
@@ -22,11 +24,11 @@ namespace tra {
 namespace {
 
 // Wrap, Shown and Read convert the types that a key may have from and to TOML text.
-toml::table Wrap(const std::string& value) { return toml::parse("x = " + value); }
+toml::table Wrap(const std::string& value) { return ParseToml("x = " + value, "a value"); }
 
 std::string Shown(int64_t value) { return std::to_string(value); }
 std::string Shown(uint64_t value) { return std::to_string(value); }
-std::string Shown(const std::string& value) { return nlohmann::json(value).dump(); }  // TOML's basic strings are JSON's
+std::string Shown(const std::string& value) { return TomlText(value); }
 std::string Shown(double value) { return TomlText(value); }
 template <typename T>
 std::string Shown(const std::vector<T>& values) {
@@ -85,15 +87,16 @@ class Keys {
                      const toml::table table = Wrap(text);
                      T read{};
                      if (!Read(*table.get("x"), read) || !allowed(read)) {
-                       throw std::invalid_argument(name + " must be " + range + ", got " + text);
+                       throw std::invalid_argument(name + " must be " + range + ", got " + Shortened(text, 200));
                      }
                      value = std::move(read);
                    },
                    [&value] { return Shown(value); }});
   }
 
-  void Integer(const std::string& name, int64_t& value, int64_t low, const std::string& doc) {
-    Add(name, value, "an integer of at least " + std::to_string(low), doc, [low](int64_t v) { return v >= low; });
+  void Integer(const std::string& name, int64_t& value, int64_t low, int64_t high, const std::string& doc) {
+    Add(name, value, "an integer from " + std::to_string(low) + " to " + std::to_string(high), doc,
+        [low, high](int64_t v) { return v >= low && v <= high; });
   }
   void Seed(const std::string& name, uint64_t& value, const std::string& doc) {
     Add(name, value, "an integer of at least 0", doc, [](uint64_t) { return true; });
@@ -131,7 +134,8 @@ class Keys {
     const auto set = [name, &value, &table, choices, range](const std::string& text) {
       const toml::table wrapped = Wrap(text);
       std::string read;
-      if (!Read(*wrapped.get("x"), read)) throw std::invalid_argument(name + " must be " + range + ", got " + text);
+      if (!Read(*wrapped.get("x"), read))
+        throw std::invalid_argument(name + " must be " + range + ", got " + Shortened(text, 200));
       RequireChoice(name, read, choices, range);
       if constexpr (kOptional) {
         value.reset();
@@ -158,7 +162,8 @@ class Keys {
   static void RequireChoice(const std::string& name, const std::string& value, const std::vector<std::string>& choices,
                             const std::string& range) {
     if (std::find(choices.begin(), choices.end(), value) != choices.end()) return;
-    throw std::invalid_argument(name + " must be " + range + ", got " + Shown(value) + DidYouMean(value, choices));
+    throw std::invalid_argument(name + " must be " + range + ", got " + Shortened(Shown(value), 200) +
+                                DidYouMean(value, choices));
   }
 };
 
@@ -168,6 +173,8 @@ std::vector<std::string> With(std::vector<std::string> names, const char* more) 
 }
 
 constexpr NamedValue<bool> kSwitch[] = {{"true", true}, {"false", false}};
+// More than any machine gets done, and little enough for products of two to fit into 64 bits.
+constexpr int64_t kMany = 1'000'000'000;
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
 void AddModelKeys(RunConfig& config, Keys& keys) {
@@ -175,9 +182,10 @@ void AddModelKeys(RunConfig& config, Keys& keys) {
   keys.Choice("model.preset", config.preset, With(NamesIn(kModelSizes), "custom"),
               "mini: 4 layers, 4 heads, width 256; medium: 8, 8, 512; keys below change single values");
   keys.Choice("model.attention", model.attention, NamesIn(Variants()), "see tra list");
-  keys.Integer("model.layers", model.layers, 1, "blocks of attention and MLP");
-  keys.Integer("model.heads", model.heads, 1, "heads of attention; width must be a multiple of their number");
-  keys.Integer("model.width", model.width, 1, "channels of the residual stream");
+  keys.Integer("model.layers", model.layers, 1, kMostLayers, "blocks of attention and MLP");
+  keys.Integer("model.heads", model.heads, 1, kMostHeads,
+               "heads of attention; width must be a multiple of their number");
+  keys.Integer("model.width", model.width, 1, kMostWidth, "channels of the residual stream");
   keys.Named("model.block", model.block, kBlocks, "wiring: as in the paper's text, or as in the authors' notebook");
   keys.Number("model.embedding_dropout", model.embedding_dropout, 0, 1, "");
   keys.Number("model.attention_dropout", model.attention_dropout, 0, 1, "");
@@ -186,13 +194,14 @@ void AddModelKeys(RunConfig& config, Keys& keys) {
              "what attention's dropout applies to; auto: logits for tra, weights elsewhere");
   keys.Named("model.qk_norm", model.qk_norm, kSwitch,
              "whether queries and keys are normalised; auto: on for tra, off elsewhere");
-  keys.Integer("model.train_length", model.train_length, 0,
+  keys.Integer("model.train_length", model.train_length, 0, kMostPositions,
                "rel: number of distances that have their own bias; 0: the longest sequence of training");
-  keys.Integer("model.max_length", model.max_length, 0,
+  keys.Integer("model.max_length", model.max_length, 0, kMostPositions,
                "number of positions of ape, or of labels of label; 0: the longest sequence trained on or scored, for "
                "label twice that");
   keys.Number("model.rope_theta", model.rope_theta, 1e-6, kUnbounded, "base of the rotation angles of rope and diff");
-  keys.Integer("model.cope_positions", model.cope_positions, 2, "number of learned positions of cope");
+  keys.Integer("model.cope_positions", model.cope_positions, 2, static_cast<int64_t>(kMaxTable),
+               "number of learned positions of cope");
   keys.Number("model.stop_eps", model.stop_eps, -1, 1,
               "tra: attention weight that the early stop may miss; -1: stop only where no bit changes");
 }
@@ -200,32 +209,33 @@ void AddModelKeys(RunConfig& config, Keys& keys) {
 void AddDataKeys(DataConfig& data, Keys& keys) {
   keys.Choice("data.task", data.task, With(With(NamesIn(Tasks()), "jsonl"), "text"),
               "see tra list; jsonl: examples of one's own in data.folder; text: language modelling on data.corpus");
-  keys.Integer("data.seed", data.seed, -1, "seed of training examples; -1: train.seed");
+  keys.Integer("data.seed", data.seed, -1, INT64_MAX, "seed of training examples; -1: train.seed");
   keys.Add("data.lengths", data.lengths, "[] or [low, high]", "lengths of training strings; []: those of the task",
            [](const std::vector<int64_t>& v) { return v.empty() || (v.size() == 2 && v[0] <= v[1]); });
-  keys.Integer("data.symbols", data.symbols, 0, "number of symbols to draw from; 0: that of the task");
-  keys.Integer("data.pack", data.pack, 0, "fill training sequences of this many symbols with examples; 0: do not");
-  keys.Integer("data.offset", data.offset, 0, "put up to this many pads before a training sequence");
+  keys.Integer("data.symbols", data.symbols, 0, 1 << 20, "number of symbols to draw from; 0: that of the task");
+  keys.Integer("data.pack", data.pack, 0, kMostPositions,
+               "fill training sequences of this many symbols with examples; 0: do not");
+  keys.Integer("data.offset", data.offset, 0, kMostPositions, "put up to this many pads before a training sequence");
   keys.Text("data.file", data.file,
             "flipflop: train on the lines of this file instead of generated examples (see tra data import)");
   keys.Text("data.folder", data.folder, "jsonl: folder with train.jsonl, and a file for each split to score");
-  keys.Integer("data.vocabulary", data.vocabulary, 0,
+  keys.Integer("data.vocabulary", data.vocabulary, 0, 1 << 20,
                "jsonl: number of tokens; 0: those that the head of train.jsonl names, or that its examples have");
   keys.Text("data.corpus", data.corpus,
             "text: folder with train, valid and test texts; or one text, which is divided into these");
   keys.Choice("data.tokenizer", data.tokenizer, NamesIn(TokenizerKinds()), "text: see tra tokenize");
   keys.Text("data.tokenizer_files", data.tokenizer_files, "text: folder with encoder.json and vocab.bpe");
   keys.Text("data.cache", data.cache, "text: folder for tokenised texts; empty: $TRA_CACHE, else ~/.cache/tra");
-  keys.Integer("data.window", data.window, 1, "text: tokens per training window");
+  keys.Integer("data.window", data.window, 1, kMostPositions, "text: tokens per training window");
 }
 
 void AddTrainKeys(TrainConfig& train, Keys& keys) {
   keys.Seed("train.seed", train.seed,
             "seed of initial weights, dropout, labels and, unless data.seed is set, of the examples");
-  keys.Integer("train.steps", train.steps, 1, "");
-  keys.Integer("train.batch", train.batch, 1, "examples, or windows of text, per step");
+  keys.Integer("train.steps", train.steps, 1, kMany, "");
+  keys.Integer("train.batch", train.batch, 1, kMany, "examples, or windows of text, per step");
   keys.Number("train.lr", train.lr, 0, kUnbounded, "highest learning rate of AdamW");
-  keys.Integer("train.warmup", train.warmup, 0, "steps over which the rate grows linearly to lr");
+  keys.Integer("train.warmup", train.warmup, 0, kMany, "steps over which the rate grows linearly to lr");
   keys.Named("train.schedule", train.schedule, kSchedules, "how the rate changes after the warm-up");
   keys.Share("train.final_lr", train.final_lr, "rate at the end of the cosine, as a fraction of lr");
   keys.Number("train.weight_decay", train.weight_decay, 0, kUnbounded, "of AdamW");
@@ -235,16 +245,17 @@ void AddTrainKeys(TrainConfig& train, Keys& keys) {
   keys.Number("train.beta2", train.beta2, 0, 1, "of AdamW");
   keys.Number("train.eps", train.eps, 0, kUnbounded, "of AdamW");
   keys.Number("train.clip", train.clip, 0, kUnbounded, "highest norm of the gradient; 0: no clipping");
-  keys.Integer("train.part_positions", train.part_positions, 1, "most positions computed at once, to limit memory");
-  keys.Integer("train.log_every", train.log_every, 1, "steps between lines of metrics.jsonl");
-  keys.Integer("train.eval_every", train.eval_every, 0, "steps between quick evaluations; 0: only at the end");
-  keys.Integer("train.checkpoint_every", train.checkpoint_every, 1, "steps between checkpoints");
-  keys.Integer("train.keep", train.keep, 1, "number of newest checkpoints to keep");
+  keys.Integer("train.part_positions", train.part_positions, 1, kMany,
+               "most positions computed at once, to limit memory");
+  keys.Integer("train.log_every", train.log_every, 1, kMany, "steps between lines of metrics.jsonl");
+  keys.Integer("train.eval_every", train.eval_every, 0, kMany, "steps between quick evaluations; 0: only at the end");
+  keys.Integer("train.checkpoint_every", train.checkpoint_every, 1, kMany, "steps between checkpoints");
+  keys.Integer("train.keep", train.keep, 1, kMany, "number of newest checkpoints to keep");
   keys.Share(
       "train.target", train.target,
       "end early when exact match on every split reaches this (0..1) at target_evals quick evaluations in a row; "
       "0: never");
-  keys.Integer("train.target_evals", train.target_evals, 1, "quick evaluations in a row that must reach target");
+  keys.Integer("train.target_evals", train.target_evals, 1, kMany, "quick evaluations in a row that must reach target");
   keys.Number("train.spike", train.spike, 0, kUnbounded,
               "warn if the loss is this many times its running mean, and 0.1 above it; 0: never");
 }
@@ -254,16 +265,17 @@ void AddEvalKeys(EvalConfig& eval, Keys& keys) {
             "seed of the examples; the same for all runs, so that their scores can be compared");
   keys.Add("eval.splits", eval.splits, "a list of splits", "splits to score; []: all of the task's except train",
            [](const std::vector<std::string>&) { return true; });
-  keys.Integer("eval.examples", eval.examples, 1, "examples per split, at the end");
-  keys.Integer("eval.quick_examples", eval.quick_examples, 1,
+  keys.Integer("eval.examples", eval.examples, 1, kMany, "examples per split, at the end");
+  keys.Integer("eval.quick_examples", eval.quick_examples, 1, kMany,
                "examples per split, or windows of text, during training");
-  keys.Integer("eval.positions", eval.positions, 1, "most positions computed at once, to limit memory");
+  keys.Integer("eval.positions", eval.positions, 1, kMany, "most positions computed at once, to limit memory");
   keys.Choice("eval.text_split", eval.text_split, CorpusSplits(), "text: the split to score at the end");
-  keys.Add("eval.windows", eval.windows, "a list of lengths of at least 1", "text: lengths of the windows to score",
-           [](const std::vector<int64_t>& v) {
-             return !v.empty() && std::all_of(v.begin(), v.end(), [](int64_t w) { return w >= 1; });
+  keys.Add("eval.windows", eval.windows, "a list of lengths from 1 to " + std::to_string(kMostPositions),
+           "text: lengths of the windows to score", [](const std::vector<int64_t>& v) {
+             return !v.empty() &&
+                    std::all_of(v.begin(), v.end(), [](int64_t w) { return w >= 1 && w <= kMostPositions; });
            });
-  keys.Integer("eval.stride", eval.stride, 0,
+  keys.Integer("eval.stride", eval.stride, 0, kMostPositions,
                "text: tokens between the starts of windows; 0: the length of a window, so that none overlap");
 }
 
@@ -271,7 +283,8 @@ void AddEvalKeys(EvalConfig& eval, Keys& keys) {
 
 std::vector<ConfigKey> ConfigKeys(RunConfig& config) {
   Keys keys;
-  keys.Text("label", config.label, "tells runs of the same attention apart in tables");
+  keys.Add("label", config.label, "a line of text without control characters",
+           "tells runs of the same attention apart in tables", [](const std::string& v) { return !HasControls(v); });
   AddModelKeys(config, keys);
   AddDataKeys(config.data, keys);
   AddTrainKeys(config.train, keys);

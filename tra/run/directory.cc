@@ -1,5 +1,6 @@
 #include "tra/run/directory.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <stdexcept>
 #include <system_error>
@@ -46,7 +47,8 @@ std::string ConfigDifferences(const RunConfig& now, const RunConfig& before) {
 }
 
 std::string DefaultRunName(const RunConfig& config) {
-  const std::string label = config.label.empty() ? "" : "-" + config.label;
+  std::string label = config.label.empty() ? "" : "-" + config.label;
+  std::replace(label.begin(), label.end(), '/', '-');  // or it would name other folders
   return "runs/" + TaskName(config.data) + "-" + config.model.attention + label + "-s" +
          std::to_string(config.train.seed);
 }

@@ -12,7 +12,9 @@
 #include <utility>
 
 #include "tra/base/names.h"
+#include "tra/base/text.h"
 #include "tra/run/config.h"
+#include "tra/run/parse_toml.h"
 #include "tra/run/toml_text.h"
 
 namespace tra {
@@ -46,14 +48,7 @@ std::string FolderName(const std::string& setting) {
 
 class SweepFile {
  public:
-  explicit SweepFile(const std::string& path) : path_(path) {
-    try {
-      table_ = toml::parse_file(path);
-    } catch (const toml::parse_error& error) {
-      const auto line = error.source().begin.line;
-      throw std::invalid_argument(path + (line > 0 ? ":" + std::to_string(line) : "") + ": " +
-                                  std::string(error.description()));
-    }
+  explicit SweepFile(const std::string& path) : path_(path), table_(ParseTomlFile(path)) {
     const std::vector<std::string> known = {"configs", "attentions", "seeds",    "set",
                                             "folder",  "grid",       "variants", "for_attention"};
     for (const auto& [key, value] : table_) {
@@ -157,6 +152,23 @@ class SweepFile {
   toml::table table_;
 };
 
+// Throws for a path that a line of #SBATCH cannot hold: such a line ends with the line, and sbatch takes quotes and
+// backslashes out of it.
+void RequireForSbatch(const std::string& path) {
+  if (!HasControls(path) && path.find_first_of("\"\\") == std::string::npos) return;
+  throw std::invalid_argument(
+      WithoutControls(path) +
+      ": has a line break, a double quote or a backslash in its name, which a script for sbatch "
+      "cannot hold; rename it");
+}
+
+// Returns a path in which sbatch finds nothing to replace.
+std::string WithoutPatterns(const std::string& path) {
+  std::string out;
+  for (const char c : path) out += c == '%' ? "%%" : std::string(1, c);
+  return out;
+}
+
 }  // namespace
 
 Sweep ReadSweep(const std::string& path, const std::vector<std::string>& overrides) {
@@ -171,6 +183,7 @@ Sweep ReadSweep(const std::string& path, const std::vector<std::string>& overrid
   Sweep sweep;
   sweep.file = path;
   sweep.folder = file.Text("folder");
+  if (HasControls(sweep.folder)) file.Fail("folder must be a path without line breaks and other control characters");
   sweep.overrides = overrides;
   std::set<std::string> names;
   const std::vector<Setting> settings = file.Settings();
@@ -204,27 +217,28 @@ Sweep ReadSweep(const std::string& path, const std::vector<std::string>& overrid
 }
 
 std::string SlurmScript(const Sweep& sweep, const std::string& program, const SlurmOptions& options) {
-  const auto quoted = [](const std::string& text) {  // for a shell
-    std::string out = "'";
-    for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
-    return out + "'";
-  };
+  if (options.time.empty() || options.time.find_first_not_of("0123456789:-") != std::string::npos) {
+    throw std::invalid_argument("--time must be a time of Slurm's, such as 24:00:00 or 2-00:00:00, got '" +
+                                options.time + "'");
+  }
+  RequireForSbatch(sweep.file);
+  RequireForSbatch(sweep.folder);
   std::ostringstream out;
   out << "#!/bin/sh\n"
       << "# One run of " << sweep.file
       << " per index: sbatch THIS_FILE. Submit it again to continue with what is not done.\n"
-      << "#SBATCH --job-name=tra-" << fs::path(sweep.file).stem().string() << "\n"
+      << "#SBATCH --job-name=\"tra-" << fs::path(sweep.file).stem().string() << "\"\n"
       << "#SBATCH --array=0-" << sweep.runs.size() - 1 << "\n"
       << "#SBATCH --cpus-per-task=" << options.cores << "\n"
       << (options.gpu ? "#SBATCH --gres=gpu:1\n" : "") << "#SBATCH --time=" << options.time << "\n"
-      << "#SBATCH --output=" << sweep.folder
-      << "/slurm-%A_%a.log\n"
+      << "#SBATCH --output=\"" << WithoutPatterns(sweep.folder)
+      << "/slurm-%A_%a.log\"\n"
       // Leaves two minutes to save before the time is up. B: signals the script itself, which the run replaces.
       << "#SBATCH --signal=B:TERM@120\n"
-      << "exec " << quoted(program) << " sweep " << quoted(sweep.file)
+      << "exec " << ShellQuoted(program) << " sweep " << ShellQuoted(sweep.file)
       << " --index \"$SLURM_ARRAY_TASK_ID\" --threads \"$SLURM_CPUS_PER_TASK\"";
   if (options.gpu) out << " --device cuda";
-  for (const std::string& each : sweep.overrides) out << " --set " << quoted(each);
+  for (const std::string& each : sweep.overrides) out << " --set " << ShellQuoted(each);
   out << "\n";
   return out.str();
 }

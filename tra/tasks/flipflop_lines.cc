@@ -11,6 +11,8 @@ namespace {
 
 using namespace flipflop;
 
+constexpr size_t kBlock = size_t{1} << 20, kLongestLine = size_t{64} << 20;  // bytes
+
 std::string Shown(char c) {
   if (std::isprint(static_cast<unsigned char>(c)) != 0) return std::string("'") + c + "'";
   return "byte " + std::to_string(static_cast<unsigned char>(c));
@@ -19,19 +21,37 @@ std::string Shown(char c) {
 }  // namespace
 
 FlipflopLines::FlipflopLines(const std::string& path) : file_(path) {
-  std::string_view rest = file_.Bytes();
-  for (int64_t number = 1; !rest.empty(); ++number) {
-    const size_t end = rest.find('\n');
-    std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    if (line.empty() || line.front() == '#') continue;
-    CheckLine(line, path + ":" + std::to_string(number) + ": ");
-    lines_.push_back(line);
+  std::string block;
+  int64_t number = 1;
+  uint64_t begin = 0;  // of the line that comes next
+  for (size_t wanted = kBlock; begin < file_.Size();) {
+    block.resize(std::min<uint64_t>(wanted, file_.Size() - begin));
+    file_.ReadAt(begin, block.data(), block.size());
+    const bool last = begin + block.size() == file_.Size();
+    std::string_view rest = block;
+    for (size_t end = rest.find('\n'); end != std::string_view::npos || (last && !rest.empty());
+         end = rest.find('\n')) {
+      AddLine(rest.substr(0, end), begin, number++);
+      const size_t used = std::min(rest.size(), end == std::string_view::npos ? end : end + 1);
+      rest.remove_prefix(used);
+      begin += used;
+    }
+    if (rest.size() == kLongestLine) {
+      throw std::runtime_error(path + ":" + std::to_string(number) + ": is longer than " +
+                               std::to_string(kLongestLine) + " bytes; expected lines such as w1i0i1r1");
+    }
+    wanted = rest.size() == block.size() ? kLongestLine : kBlock;  // a line that is longer than a block
   }
   if (lines_.empty()) {
     throw std::runtime_error(path + ": holds no sequence; expected lines such as w1i0i1r1, one sequence each");
   }
+}
+
+void FlipflopLines::AddLine(std::string_view line, uint64_t offset, int64_t number) {
+  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  if (line.empty() || line.front() == '#') return;
+  CheckLine(line, file_.Path() + ":" + std::to_string(number) + ": ");
+  lines_.push_back({offset, line.size()});
 }
 
 void FlipflopLines::CheckLine(std::string_view line, const std::string& place) {
@@ -71,7 +91,9 @@ Example FlipflopLines::At(uint64_t index) const {
   if (index >= lines_.size()) {
     throw std::out_of_range("sequence " + std::to_string(index) + " of " + std::to_string(lines_.size()));
   }
-  const auto token = [](char symbol) {
+  std::string line(lines_[index].size, '\0');
+  file_.ReadAt(lines_[index].offset, line.data(), line.size());
+  const auto token = [&](char symbol) {
     switch (symbol) {
       case 'w':
         return kWrite;
@@ -81,13 +103,15 @@ Example FlipflopLines::At(uint64_t index) const {
         return kIgnored;
       case '0':
         return kZero;
-      default:
+      case '1':
         return kOne;
+      default:
+        throw std::runtime_error(file_.Path() + ": changed while it was in use; start again");
     }
   };
   Example example;
   char before = 0;
-  for (const char symbol : lines_[index]) {
+  for (const char symbol : line) {
     example.Add(token(symbol), before == 'r');
     before = symbol;
   }

@@ -7,14 +7,14 @@
 #include <string_view>
 #include <vector>
 
-#include "tra/base/mapped_file.h"
+#include "tra/base/input_file.h"
 #include "tra/tasks/example.h"
 
 namespace tra {
 
 // Gives the sequences of a file of such lines, and skips lines that are empty or begin with #. Opening it checks every
 // line: a file that is not flip-flop throws std::runtime_error with the line's number, what is wrong and what would be
-// right.
+// right. Lines are read when they are asked for, because such files may be larger than memory.
 class FlipflopLines : public ExampleSource {
  public:
   explicit FlipflopLines(const std::string& path);
@@ -31,10 +31,16 @@ class FlipflopLines : public ExampleSource {
   double IgnoreRate() const;
 
  private:
+  struct Place {
+    uint64_t offset = 0;
+    size_t size = 0;
+  };
+
+  void AddLine(std::string_view line, uint64_t offset, int64_t number);
   void CheckLine(std::string_view line, const std::string& place);
 
-  MappedFile file_;
-  std::vector<std::string_view> lines_;
+  InputFile file_;
+  std::vector<Place> lines_;
   Counts counts_;
 };
 

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "tra/base/atomic_file.h"
+#include "tra/base/json.h"
+#include "tra/base/text.h"
 
 namespace tra {
 namespace {
@@ -26,7 +28,7 @@ std::string PathIn(const std::string& directory, const char* file) {
 }
 
 [[noreturn]] void FailDamaged(const std::string& path, const std::string& what) {
-  throw std::runtime_error(path + ": " + what +
+  throw std::runtime_error(path + ": " + Shortened(what, 300) +
                            "; the file is damaged or of another tokenizer: get it again, or train " + kEncoderFile +
                            " and " + kMergesFile + " anew");
 }
@@ -35,8 +37,8 @@ std::string PathIn(const std::string& directory, const char* file) {
 std::vector<std::string> ParseTokens(std::string_view encoder, const std::string& path) {
   nlohmann::json json;
   try {
-    json = nlohmann::json::parse(encoder);
-  } catch (const nlohmann::json::parse_error& error) {
+    json = ParseJson(encoder);
+  } catch (const JsonError& error) {
     FailDamaged(path, error.what());
   }
   if (!json.is_object() || json.empty()) FailDamaged(path, "is not an object of tokens and ids");

@@ -11,6 +11,7 @@
 
 #include "tra/base/checksum.h"
 #include "tra/base/file_lock.h"
+#include "tra/base/input_file.h"
 #include "tra/base/mapped_file.h"
 #include "tra/kernels/parallel.h"
 #include "tra/text/cuts.h"
@@ -76,7 +77,8 @@ std::optional<TextFault> Tokenize(std::string_view text, const Tokenizer& tokeni
 }
 
 // Returns the cached tokens if they are the wanted ones. If there are others or damaged ones, sets `reason`.
-std::optional<TokenFile> Find(const std::string& path, const TokenFileInfo& wanted, std::string& reason) {
+std::optional<TokenFile> Find(const std::string& path, const TokenFileInfo& wanted, int64_t vocabulary,
+                              std::string& reason) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return std::nullopt;
   try {
@@ -86,6 +88,8 @@ std::optional<TokenFile> Find(const std::string& path, const TokenFileInfo& want
       reason = path + " is of another tokenizer";
     } else if (info.text_sha256 != wanted.text_sha256) {
       reason = "the text has changed";
+    } else if (info.largest_id >= vocabulary) {
+      reason = path + " has ids that the tokenizer does not have";
     } else {
       return file;
     }
@@ -95,11 +99,11 @@ std::optional<TokenFile> Find(const std::string& path, const TokenFileInfo& want
   return std::nullopt;
 }
 
-MappedFile OpenText(const std::string& path) {
+InputFile OpenText(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) throw std::runtime_error(path + ": no such file; check the path");
-  MappedFile file(path);
-  if (file.Bytes().empty()) throw std::runtime_error(path + ": is empty; name a file with text in it");
+  InputFile file(path);
+  if (file.Size() == 0) throw std::runtime_error(path + ": is empty; name a file with text in it");
   return file;
 }
 
@@ -128,8 +132,9 @@ std::string TokenCachePath(const TextSource& source, const Tokenizer& tokenizer,
 
 TokenFile OpenTokens(const TextSource& source, const Tokenizer& tokenizer, const std::string& cache_directory,
                      const OpenTokensOptions& options) {
-  const MappedFile file = OpenText(source.path);
-  const std::string_view text = PartOf(file.Bytes(), source);
+  const InputFile file = OpenText(source.path);
+  const MappedFile mapped(file);
+  const std::string_view text = PartOf(mapped.Bytes(), source);
   const std::string path = TokenCachePath(source, tokenizer, cache_directory);
   TokenFileInfo info;
   info.tokenizer_checksum = tokenizer.Checksum();
@@ -137,7 +142,7 @@ TokenFile OpenTokens(const TextSource& source, const Tokenizer& tokenizer, const
   info.text_bytes = static_cast<int64_t>(text.size());
 
   std::string reason;
-  if (std::optional<TokenFile> found = Find(path, info, reason)) return *std::move(found);
+  if (std::optional<TokenFile> found = Find(path, info, tokenizer.Vocabulary(), reason)) return *std::move(found);
   std::error_code error;
   std::filesystem::create_directories(cache_directory, error);
   if (error) {
@@ -145,7 +150,7 @@ TokenFile OpenTokens(const TextSource& source, const Tokenizer& tokenizer, const
   }
   const FileLock lock(path + ".lock");
   // Another process may have made the tokens while this one waited for the lock.
-  if (std::optional<TokenFile> found = Find(path, info, reason)) return *std::move(found);
+  if (std::optional<TokenFile> found = Find(path, info, tokenizer.Vocabulary(), reason)) return *std::move(found);
   if (options.notice) {
     options.notice("tokenising " + source.path + (source.part.empty() ? "" : " (" + source.part + ")") + " with " +
                    tokenizer.Name() + (reason.empty() ? "" : " again: " + reason));
@@ -158,8 +163,8 @@ TokenFile OpenTokens(const TextSource& source, const Tokenizer& tokenizer, const
     throw std::runtime_error(std::string(failure.what()) + kElsewhere);
   }
   if (fault) {
-    fault->offset += static_cast<size_t>(text.data() - file.Bytes().data());
-    ThrowTextFault(source.path, file.Bytes(), *fault);
+    fault->offset += static_cast<size_t>(text.data() - mapped.Bytes().data());
+    ThrowTextFault(source.path, mapped.Bytes(), *fault);
   }
   return TokenFile(path);
 }

@@ -1,6 +1,8 @@
 #include "tra/text/token_file.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <stdexcept>
 #include <type_traits>
@@ -36,27 +38,50 @@ std::string HeaderSum(const Header& header) {
   return Sha256Hex({reinterpret_cast<const char*>(&header), offsetof(Header, header_sha256)});
 }
 
+// Adds the ids of a file to `sum`, and returns the largest of them; of a negative one as a large one.
+template <typename Id>
+uint64_t ReadIds(const InputFile& file, Sha256& sum) {
+  std::vector<Id> block;
+  uint64_t largest = 0;
+  for (uint64_t at = sizeof(Header); at < file.Size(); at += block.size() * sizeof(Id)) {
+    block.resize(std::min<uint64_t>(uint64_t{1} << 18, (file.Size() - at) / sizeof(Id)));
+    file.ReadAt(at, block.data(), block.size() * sizeof(Id));
+    sum.Add({reinterpret_cast<const char*>(block.data()), block.size() * sizeof(Id)});
+    largest = std::max<uint64_t>(largest, *std::max_element(block.begin(), block.end()));
+  }
+  return largest;
+}
+
 }  // namespace
 
 TokenFile::TokenFile(const std::string& path) : file_(path) {
-  const std::string_view bytes = file_.Bytes();
   const auto fail = [&](const std::string& what) {
     throw std::runtime_error(path + ": " + what + "; delete it, and it is made again");
   };
   Header header{};
-  bytes.copy(reinterpret_cast<char*>(&header), sizeof(header));  // or less, if the file is shorter
+  file_.ReadAt(0, &header, std::min<uint64_t>(file_.Size(), sizeof(header)));
   if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0) fail("is not a file of token ids");
   if (header.version != kVersion) {
     fail("is of version " + std::to_string(header.version) + ", not " + std::to_string(kVersion));
   }
-  if (bytes.size() < sizeof(header)) fail("is cut off in its header");
+  if (file_.Size() < sizeof(header)) fail("is cut off in its header");
   if (GetSum(header.header_sha256) != HeaderSum(header)) fail("has a damaged header");
-  // From here on the header is as it was written.
-  const std::string_view ids = bytes.substr(sizeof(header));
-  if (ids.size() != header.tokens * header.id_bytes) {
-    fail("has " + std::to_string(ids.size()) + " bytes of ids, not " + std::to_string(header.tokens * header.id_bytes));
+  // The header is consistent from here on, but whoever wrote it need not have been this program.
+  if (header.id_bytes != sizeof(uint16_t) && header.id_bytes != sizeof(uint32_t)) {
+    fail("has ids of " + std::to_string(header.id_bytes) + " bytes, not of 2 or 4");
   }
-  if (GetSum(header.ids_sha256) != Sha256Hex(ids)) fail("has damaged ids");
+  const uint64_t bytes = file_.Size() - sizeof(header);
+  if (bytes % header.id_bytes != 0 || bytes / header.id_bytes != header.tokens) {
+    fail("has " + std::to_string(bytes) + " bytes of ids, not " + std::to_string(header.tokens) + " ids of " +
+         std::to_string(header.id_bytes) + " bytes");
+  }
+  for (const uint64_t count : {header.text_bytes, header.words, header.lines}) {
+    if (count > static_cast<uint64_t>(INT64_MAX)) fail("counts more than there can be");
+  }
+  Sha256 sum;
+  const uint64_t largest =
+      header.id_bytes == sizeof(uint16_t) ? ReadIds<uint16_t>(file_, sum) : ReadIds<uint32_t>(file_, sum);
+  if (GetSum(header.ids_sha256) != sum.Hex()) fail("has damaged ids");
   info_.tokenizer_checksum = GetSum(header.tokenizer_checksum);
   info_.text_sha256 = GetSum(header.text_sha256);
   info_.text_bytes = static_cast<int64_t>(header.text_bytes);
@@ -64,6 +89,14 @@ TokenFile::TokenFile(const std::string& path) : file_(path) {
   info_.words = static_cast<int64_t>(header.words);
   info_.lines = static_cast<int64_t>(header.lines);
   info_.id_bytes = static_cast<int>(header.id_bytes);
+  info_.largest_id = static_cast<int64_t>(largest);
+}
+
+template <typename Id>
+void TokenFile::ReadAs(int64_t begin, int64_t count, int64_t* ids) const {
+  std::vector<Id> stored(static_cast<size_t>(count));
+  file_.ReadAt(sizeof(Header) + static_cast<uint64_t>(begin) * sizeof(Id), stored.data(), stored.size() * sizeof(Id));
+  std::copy(stored.begin(), stored.end(), ids);
 }
 
 void TokenFile::Read(int64_t begin, int64_t count, int64_t* ids) const {
@@ -71,16 +104,10 @@ void TokenFile::Read(int64_t begin, int64_t count, int64_t* ids) const {
     throw std::out_of_range("token file: " + std::to_string(count) + " tokens from " + std::to_string(begin) +
                             " on, of " + std::to_string(Size()));
   }
-  if (count == 0) return;
-  const char* at = file_.Bytes().data() + sizeof(Header);
-  const auto read = [&](const auto* from) {
-    for (int64_t i = 0; i < count; ++i) ids[i] = from[begin + i];
-  };
-  // Ids are aligned: a mapping begins on a page, and the size of the header is a multiple of both sizes of ids.
-  if (info_.id_bytes == 2) {
-    read(reinterpret_cast<const uint16_t*>(at));
+  if (info_.id_bytes == sizeof(uint16_t)) {
+    ReadAs<uint16_t>(begin, count, ids);
   } else {
-    read(reinterpret_cast<const int32_t*>(at));
+    ReadAs<uint32_t>(begin, count, ids);
   }
 }
 

@@ -1,4 +1,5 @@
-// Reads and writes files that hold a text as token ids. Reading maps the file into memory.
+// Reads and writes files that hold a text as token ids. Reading copies the tokens that are wanted from the file: a
+// mapping would kill the process if the file were truncated meanwhile.
 #ifndef TRA_TEXT_TOKEN_FILE_H_
 #define TRA_TEXT_TOKEN_FILE_H_
 
@@ -8,7 +9,7 @@
 
 #include "tra/base/atomic_file.h"
 #include "tra/base/checksum.h"
-#include "tra/base/mapped_file.h"
+#include "tra/base/input_file.h"
 
 namespace tra {
 
@@ -18,9 +19,10 @@ struct TokenFileInfo {
   std::string text_sha256;
   int64_t text_bytes = 0;
   int64_t tokens = 0;
-  int64_t words = 0;  // separated by ASCII white space; for perplexity per word
-  int64_t lines = 0;  // the last one counts even without a newline; some count each line end as a word
-  int id_bytes = 0;   // 2 or 4
+  int64_t words = 0;       // separated by ASCII white space; for perplexity per word
+  int64_t lines = 0;       // the last one counts even without a newline; some count each line end as a word
+  int id_bytes = 0;        // 2 or 4
+  int64_t largest_id = 0;  // found when the file is opened; not part of the header
 };
 
 class TokenFile {
@@ -31,12 +33,16 @@ class TokenFile {
 
   const TokenFileInfo& Info() const { return info_; }
   int64_t Size() const { return info_.tokens; }
-  // Copies the tokens [begin, begin + count) to `ids`. Throws std::out_of_range.
+  // Copies the tokens [begin, begin + count) to `ids`. Throws std::out_of_range, and std::runtime_error if the file has
+  // become shorter since it was opened.
   void Read(int64_t begin, int64_t count, int64_t* ids) const;
   int64_t operator[](int64_t index) const;
 
  private:
-  MappedFile file_;
+  template <typename Id>
+  void ReadAs(int64_t begin, int64_t count, int64_t* ids) const;
+
+  InputFile file_;
   TokenFileInfo info_;
 };
 
@@ -47,7 +53,7 @@ class TokenFileWriter {
   TokenFileWriter(const std::string& path, int64_t vocabulary);
 
   void Add(const std::vector<int32_t>& ids);
-  void Commit(const TokenFileInfo& info);  // ignores its tokens and id_bytes, which are known here
+  void Commit(const TokenFileInfo& info);  // ignores its tokens, id_bytes and largest_id, which are known here
 
  private:
   AtomicFile file_;

@@ -4,7 +4,8 @@
 #include <stdexcept>
 
 #include "tra/base/checksum.h"
-#include "tra/base/mapped_file.h"
+#include "tra/base/input_file.h"
+#include "tra/base/json.h"
 #include "tra/base/names.h"
 #include "tra/text/bpe_model.h"
 #include "tra/text/bpe_tokenizer.h"
@@ -35,18 +36,18 @@ class ByteTokenizer : public Tokenizer {
 
 std::unique_ptr<Tokenizer> MakeBytes(const std::string& /*files*/) { return std::make_unique<ByteTokenizer>(); }
 
-// Opens a file of a tokenizer. If it is missing, the error says how to get it: `remedy`.
-MappedFile Open(const std::string& directory, const char* file, const std::string& remedy) {
+// Reads a file of a tokenizer. If it is missing, the error says how to get it: `remedy`.
+std::string Read(const std::string& directory, const char* file, const std::string& remedy) {
   const std::string path = (std::filesystem::path(directory) / file).string();
   if (!std::filesystem::exists(path)) throw std::runtime_error(path + ": no such file; " + remedy);
-  return MappedFile(path);
+  return ReadFile(path, kMostJsonBytes);
 }
 
 constexpr char kGetGpt2[] = "get GPT-2's files with scripts/get_gpt2.sh DIR, then name that folder with --files";
 constexpr char kGetBpe[] = "train encoder.json and vocab.bpe first, then name their folder with --files";
 
-void CheckSum(const MappedFile& file, const std::string& directory, const char* name, const std::string& want) {
-  const std::string got = Sha256Hex(file.Bytes());
+void CheckSum(const std::string& file, const std::string& directory, const char* name, const std::string& want) {
+  const std::string got = Sha256Hex(file);
   if (got == want) return;
   throw std::runtime_error((std::filesystem::path(directory) / name).string() + ": is not GPT-2's: its SHA-256 is " +
                            got + ", not " + want + "; " + kGetGpt2 +
@@ -55,16 +56,16 @@ void CheckSum(const MappedFile& file, const std::string& directory, const char* 
 
 std::unique_ptr<Tokenizer> MakeGpt2(const std::string& files) {
   if (files.empty()) throw std::invalid_argument(std::string("tokenizer gpt2 needs files: ") + kGetGpt2);
-  const MappedFile encoder = Open(files, kEncoderFile, kGetGpt2), merges = Open(files, kMergesFile, kGetGpt2);
+  const std::string encoder = Read(files, kEncoderFile, kGetGpt2), merges = Read(files, kMergesFile, kGetGpt2);
   CheckSum(encoder, files, kEncoderFile, "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783");
   CheckSum(merges, files, kMergesFile, "1ce1664773c50f3e0cc8842619a93edc4624525b728b188a9e0be33b7726adc5");
-  return std::make_unique<BpeTokenizer>("gpt2", ParseBpe(encoder.Bytes(), merges.Bytes(), files));
+  return std::make_unique<BpeTokenizer>("gpt2", ParseBpe(encoder, merges, files));
 }
 
 std::unique_ptr<Tokenizer> MakeBpe(const std::string& files) {
   if (files.empty()) throw std::invalid_argument(std::string("tokenizer bpe needs files: ") + kGetBpe);
-  const MappedFile encoder = Open(files, kEncoderFile, kGetBpe), merges = Open(files, kMergesFile, kGetBpe);
-  return std::make_unique<BpeTokenizer>("bpe", ParseBpe(encoder.Bytes(), merges.Bytes(), files));
+  const std::string encoder = Read(files, kEncoderFile, kGetBpe), merges = Read(files, kMergesFile, kGetBpe);
+  return std::make_unique<BpeTokenizer>("bpe", ParseBpe(encoder, merges, files));
 }
 
 }  // namespace

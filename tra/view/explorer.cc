@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "tra/base/json.h"
 #include "tra/base/streams.h"
 #include "tra/kernels/attention/rules.h"
 #include "tra/ops/error_message.h"
@@ -210,7 +211,7 @@ const Inspection& Explorer::Inspect(const ViewRequest& asked) {
 
 ViewAnswer Explorer::RunList(const ViewRequest& /*asked*/) {
   Json runs = Json::array();
-  for (const Run& run : runs_) runs.push_back(Json::parse(run.listed));
+  for (const Run& run : runs_) runs.push_back(ParseJson<Json>(run.listed));
   return Found({{"runs", runs}, {"limits", {{"tokens", limits_.tokens}, {"cells", limits_.cells}}}});
 }
 
@@ -334,7 +335,7 @@ ViewAnswer Explorer::Answer(const std::string& method, const std::string& path, 
     if (endpoint.method != method) return Refusal(405, path + " takes " + endpoint.method);
     Json json = Json::object();
     if (method == "POST") {
-      json = Json::parse(body, nullptr, false);
+      json = ParseJsonIfAny<Json>(body);
       if (!json.is_object()) return Refusal(400, "the request is not a JSON object");
     }
     const std::lock_guard<std::mutex> lock(mutex_);
