@@ -83,6 +83,8 @@ TEST(Eval, OfATextByWindowAndPosition) {
     const double loss = std::log(token.at("value").get<double>());
     EXPECT_NEAR(rows.at(at + " loss").at("value").get<double>(), loss, 1e-9);
     EXPECT_NEAR(std::log(rows.at(at + " ppl_word").at("value").get<double>()) / (loss * (bytes - 1) / words), 1, 1e-9);
+    EXPECT_EQ(rows.at(at + " bits_per_byte").at("n").get<double>(), bytes - 1);
+    EXPECT_NEAR(rows.at(at + " bits_per_byte").at("value").get<double>(), loss / std::log(2), 1e-9);  // a byte, a token
   }
   EXPECT_LT(rows.at("test 16 ppl_token").at("value").get<double>(), 30);  // of 256 bytes; 14 of them occur
   ASSERT_EQ(rows.count("test 64 at 32-63 loss"), 1U) << eval.out;
@@ -90,9 +92,34 @@ TEST(Eval, OfATextByWindowAndPosition) {
               rows.at("test 64 at 32-63 loss").at("value").get<double>(), 1e-9);
   const std::string plain = RunTra("eval " + run + " --windows 64 --threads 1").out;
   const std::string details = RunTra("eval " + run + " --windows 64 --threads 1 --details").out;
-  EXPECT_TRUE(Contains(details, "test at 64, at 32-63  ppl_token")) << details;
+  EXPECT_EQ(
+      details.rfind("| split                | ppl_token | bits_per_byte |   loss | ppl_word | tokens | bytes |", 0), 0U)
+      << details;
+  EXPECT_TRUE(Contains(details, "\n| test at 64, at 32-63 | ")) << details;
   EXPECT_FALSE(Contains(plain, "at 32-63")) << plain;
+  EXPECT_FALSE(Contains(plain, "loss")) << plain;
   EXPECT_EQ(rows.count("test 16 at 32-63 loss"), 0U);
+
+  // Other tokens, the same bytes: those of the text but for the first token, which has no context.
+  const std::string bpe = directory / "bpe", merged = directory / "merged";
+  const Result learnt = RunTra("data learn-bpe " + (directory / "") + " --vocabulary 265 --out " + bpe);
+  ASSERT_EQ(learnt.code, 0) << learnt.err;
+  const json ids = json::parse(RunTra("tokenize --tokenizer bpe --files " + bpe, line + "\n").out);
+  const std::string first = RunTra("tokenize --decode --tokenizer bpe --files " + bpe, json{ids[0]}.dump()).out;
+  const double scored = bytes - static_cast<double>(first.size());
+  const Result again = RunTra("train " + (directory / "text.toml") + " --threads 1 --quiet --run " + merged +
+                              " --set data.tokenizer=bpe --set data.tokenizer_files=" + bpe);
+  ASSERT_EQ(again.code, 0) << again.err;
+  for (const char* stride : {"16", "5"}) {
+    const Result result = RunTra("eval " + merged + " --windows 16 --threads 1 --json --stride " + stride);
+    const auto of_tokens = Rows(result.out);
+    const json &token = of_tokens.at("test 16 ppl_token"), &bits = of_tokens.at("test 16 bits_per_byte");
+    EXPECT_EQ(token.at("n").get<size_t>(), ids.size() - 1);
+    EXPECT_LT(ids.size(), 600u);
+    EXPECT_EQ(bits.at("n").get<double>(), scored);
+    const double loss = std::log(token.at("value").get<double>()) * static_cast<double>(ids.size() - 1);
+    EXPECT_NEAR(bits.at("value").get<double>(), loss / std::log(2) / scored, 1e-9);
+  }
 
   const Result lengths = RunTra("eval " + run + " --lengths 5 --threads 1");
   EXPECT_EQ(lengths.code, 2);

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -96,6 +97,11 @@ TEST_F(Sweeping, RunsEveryCombinationOnce) {
   for (const char* run : {"tiny-tra-s1", "tiny-tra-s2", "tiny-rope-s1", "tiny-rope-s2"}) {
     EXPECT_TRUE(fs::exists(At(run) + "/DONE")) << run;
   }
+  // A run's line says how it ended; a table sums up at the end.
+  EXPECT_TRUE(SaysOf(result.err, "tiny-rope-s2", {"done", "step 6/6, loss ", "exact match: iid ", "%"})) << result.err;
+  EXPECT_TRUE(Contains(result.out, "summary: copy: exact match, %; mean ± std over seeds, n=2\n")) << result.out;
+  EXPECT_TRUE(Contains(result.out, "\n| RoPE | ")) << result.out;
+  EXPECT_TRUE(Contains(result.out, " of 2 [")) << result.out;
   const auto before = fs::last_write_time(At("tiny-tra-s1/results.json"));
   EXPECT_EQ(Sweep().code, 0);  // all skipped
   EXPECT_EQ(fs::last_write_time(At("tiny-tra-s1/results.json")), before);
@@ -275,6 +281,25 @@ TEST_F(Sweeping, TheTableFitsTheTerminal) {
       line += table[i];
     }
   }
+}
+
+TEST_F(Sweeping, TheTableSaysHowLongARunStillTakes) {
+  Write("attentions = [\"tra\"]\nseeds = [1]\nset = [\"train.steps=1000000\", \"train.log_every=1\"]\n");
+  const std::string sweep = "'" TRA_PROGRAM "' sweep " + (directory / "sweep.toml") + " --threads 1";
+  // Stops the sweep once some steps have been logged, and leaves time for the table to be drawn again.
+  const auto seen =
+      OnTerminal("(until [ \"$(wc -l <" + At("tiny-tra-s1/metrics.jsonl") +
+                     " 2>/dev/null || echo 0)\" -gt 5 ]; do sleep 0.1; done; sleep 1; kill $$) & exec " + sweep,
+                 24, 120);
+  if (!seen) GTEST_SKIP() << "there are no pseudo-terminals here";
+  const std::regex running("tiny-tra-s1 +running  step [0-9]+/1000000, loss [0-9.]+, [0-9:]+ left");
+  EXPECT_TRUE(std::regex_search(*seen, running)) << *seen;
+}
+
+TEST_F(Sweeping, HelpShowsASweepOverKeys) {
+  const Result help = RunTra("sweep --help");
+  EXPECT_TRUE(Contains(help.out, "[grid] ")) << help.out;
+  EXPECT_TRUE(Contains(help.out, "\"train.lr\" = [3e-4, 1e-3]")) << help.out;
 }
 
 TEST_F(Sweeping, AnIndexIsOneRunAsAJobArrayMakesIt) {

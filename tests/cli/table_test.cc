@@ -114,11 +114,32 @@ TEST_F(Tables, AMisspeltNameIsBadUsage) {
          "unknown table 'every'; there are table1, table2, table3, windows, solved, all");
 }
 
+TEST_F(Tables, RunsOfOtherConfigurationsAreOtherSettings) {
+  const auto configure = [&](const std::string& run, const std::string& lr, int seed) {
+    std::ofstream(directory / (run + "/config.toml"))
+        << "[model]\nheads = 4\n[train]\nlr = " << lr << "\nseed = " << seed << "\nkeep = " << seed << "\n";
+  };
+  configure("runs/flipflop-tra-s1", "1e-3", 1);
+  configure("runs/flipflop-tra-s2", "1e-3", 2);  // another seed, and kept in another way: the same setting
+  configure("runs/flipflop-rope-s1", "5e-3", 1);
+  const Result one = RunTra("table " + Runs());
+  EXPECT_TRUE(Contains(one.out, "|  | RoPE | TRA |")) << one.out << one.err;
+  configure("runs/flipflop-tra-s2", "3e-4", 2);
+  Write("runs/again", "flipflop", "tra", 2, 1.0);  // the same seed twice, but another rate
+  configure("runs/again", "1e-3", 2);
+  const Result two = RunTra("table " + Runs());
+  EXPECT_TRUE(Contains(two.out, "|  | RoPE | TRA (lr=0.0003) | TRA (lr=0.001) |")) << two.out << two.err;
+  EXPECT_TRUE(Contains(two.out, "| 25.00 (n=1) | 50.00 (n=1) | **100.00 ± 0.00** (n=2) |")) << two.out;
+}
+
 TEST_F(Tables, ThePapersNumbersStandUnderOurs) {
   const Result result = RunTra("table --paper " + Runs());
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_TRUE(Contains(result.out, "| *paper* | 100.00 ± 0.00 | 100.00 ± 0.00 |")) << result.out;
   EXPECT_TRUE(Contains(result.out, "over 4 seeds as published")) << result.out;
+  EXPECT_TRUE(Contains(result.out, "| Flip-flop solved | 0 of 1 [0.00, 0.79] | **1 of 2 [0.09, 0.91]** |"))
+      << result.out;
+  EXPECT_FALSE(Contains(result.out, "Copy")) << result.out;  // it was not run
 }
 
 TEST_F(Tables, EveryFormatHasTheSameNumbers) {

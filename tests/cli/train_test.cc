@@ -60,7 +60,7 @@ class Training : public testing::Test {
     std::istringstream lines(ReadBytes(At(run) + "/metrics.jsonl"));
     for (std::string line; std::getline(lines, line);) {
       json values = json::parse(line);
-      values.erase("train/tokens_per_second");
+      for (const char* time : {"wall_time", "train/tokens_per_second"}) values.erase(time);
       all += values.dump() + "\n";
     }
     return all;
@@ -84,6 +84,34 @@ TEST_F(Training, LeavesAWholeRunBehind) {
   const Result eval = RunTra("eval " + At("a") + " --threads 1 --json");
   ASSERT_EQ(eval.code, 0) << eval.err;
   EXPECT_EQ(json::parse(eval.out).at("rows"), json::parse(ReadBytes(At("a") + "/results.json")).at("rows"));
+  // What the run was computed with is what the program says of itself.
+  const json environment = json::parse(ReadBytes(At("a") + "/env.json"));
+  const auto says = [&](const char* key) { return environment.at(key).get<std::string>(); };
+  EXPECT_EQ(RunTra("--version").out, "tra " + says("tra") + ", revision " + says("revision") + "\nLibTorch " +
+                                         says("libtorch") + ", products by " + says("products") + ", kernels for " +
+                                         says("simd") + "\n");
+  EXPECT_EQ(says("products").rfind("oneDNN ", 0), 0u) << says("products");
+}
+
+TEST_F(Training, SaysAtOnceWhatItDoesAndShowsTheFirstStep) {
+  const std::string few = "--set train.steps=5 --set train.log_every=1000 --set train.checkpoint_every=2 --threads 1 ";
+  const Result result = RunTra("train " + At("config.toml") + " --run " + At("a") + " " + few);
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(result.err.rfind("tra: " + At("a") + ": tra, ", 0), 0u) << result.err;
+  EXPECT_TRUE(Contains(result.err, " parameters; 1 thread on cpu; 5 steps of 16 sequences, about ")) << result.err;
+  EXPECT_TRUE(Contains(result.err, " tokens each\nstep 1/5  loss ")) << result.err;
+  // The metrics have the time of each line, and the first step.
+  const std::string text = ReadBytes(At("a") + "/metrics.jsonl");
+  const json first = json::parse(text.substr(0, text.find('\n')));
+  EXPECT_EQ(first.at("step"), 1);
+  const auto now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  EXPECT_NEAR(first.at("wall_time").get<double>(), now, 600);
+
+  fs::remove(At("a") + "/DONE");
+  fs::remove_all(At("a") + "/checkpoints/step-5");
+  const Result resumed = RunTra("train " + At("a") + " --resume --threads 1");
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_TRUE(Contains(resumed.err, " tokens each; continues at step 4\nstep 5/5  loss ")) << resumed.err;
 }
 
 TEST_F(Training, KilledAtAnyMomentItResumesBitForBit) {
@@ -341,7 +369,7 @@ TEST_F(Training, ProcessesTogetherTrainAsOneDoes) {
         attention + " --set train.batch=" + std::to_string(batch);
     ASSERT_EQ(RunTra(Command(attention + "1", set)).code, 0);
     const std::vector<double> want = Losses(At(attention + "1"));
-    ASSERT_EQ(want.size(), 20u);
+    ASSERT_EQ(want.size(), 21u);  // the first step and every third
     for (const size_t size : {2, 4}) {
       const std::string run = attention + std::to_string(size);
       for (Process& each : Together({size, Command(run, set)})) EXPECT_EQ(each.Wait(), 0);

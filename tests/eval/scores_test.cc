@@ -98,6 +98,10 @@ TEST(Scores, OfTextCountEveryTokenOnceAtAnyWindowAndStride) {
   info.words = info.lines = 1;
   writer.Commit(info);
   const TokenFile tokens(directory / "ids");
+  std::vector<int64_t> token_bytes;  // by id: one to four
+  for (int64_t id = 0; id < 29; ++id) token_bytes.push_back(1 + id % 4);
+  double want_bytes = 0;  // by hand: of all tokens but the first
+  for (int64_t i = 1; i < count; ++i) want_bytes += static_cast<double>(1 + ids[static_cast<size_t>(i)] % 4);
   for (const auto& [attention, window, stride] : std::vector<std::tuple<const char*, int64_t, int64_t>>{
            {"tra", 16, 16}, {"tra", 16, 5}, {"label", 16, 5}, {"tra", 64, 64}, {"tra", 500, 500}}) {
     Decoder model = SmallModel(attention, 29);
@@ -109,19 +113,22 @@ TEST(Scores, OfTextCountEveryTokenOnceAtAnyWindowAndStride) {
       for (int64_t at = each.first_scored; at < each.length; ++at) want += plain.losses[static_cast<size_t>(at)];
     }
     for (const int64_t positions : {1, 100, 100000}) {
-      const TextScore got = ScoreText(model, tokens, window, stride, {0, windows}, positions);
+      const TextScore got = ScoreText(model, tokens, token_bytes, window, stride, {0, windows}, positions);
       EXPECT_EQ(got.all.tokens, static_cast<double>(count - 1));
+      EXPECT_EQ(got.all.bytes, want_bytes);
       EXPECT_NEAR(got.all.loss, want, 1e-5 * want);
       TokenScore in_buckets;
       for (const TokenScore& each : got.buckets) {
         in_buckets.tokens += each.tokens;
+        in_buckets.bytes += each.bytes;
         in_buckets.loss += each.loss;
       }
       EXPECT_NEAR(in_buckets.loss, got.all.loss, 1e-9 * want);
       EXPECT_EQ(in_buckets.tokens, got.all.tokens);
+      EXPECT_EQ(in_buckets.bytes, want_bytes);
       TokenScore shared;
       for (int64_t share = 0; share < 3; ++share) {
-        const TextScore part = ScoreText(model, tokens, window, stride, {share, windows, 3}, positions);
+        const TextScore part = ScoreText(model, tokens, token_bytes, window, stride, {share, windows, 3}, positions);
         shared.tokens += part.all.tokens;
         shared.loss += part.all.loss;
       }
@@ -129,6 +136,21 @@ TEST(Scores, OfTextCountEveryTokenOnceAtAnyWindowAndStride) {
       EXPECT_NEAR(shared.loss, got.all.loss, 1e-5 * want);
     }
   }
+}
+
+TEST(Scores, BitsPerByteAreTheLossOfAllTokensInBitsOverTheirBytes) {
+  std::vector<ResultRow> rows;
+  TokenScore score;
+  score.tokens = 4;
+  score.bytes = 12;
+  score.loss = 6 * std::log(2.0);  // six bits
+  AddRows({"test", "", 128}, score, rows);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[1].metric, "bits_per_byte");
+  EXPECT_DOUBLE_EQ(rows[1].value, 0.5);
+  EXPECT_EQ(rows[1].n, 12);
+  EXPECT_EQ(rows[0].n, 4);
+  EXPECT_DOUBLE_EQ(rows[0].value, std::exp2(1.5));
 }
 
 TEST(Scores, DivergedModelsAreAnErrorNotAScore) {

@@ -45,11 +45,11 @@ TEST(Render, Markdown) {
 |  | RoPE | TRA | TRA (a\|b \& c\_d 100%, "e") |
 |---|---:|---:|---:|
 | Flip-flop IID | 62.50 ± 17.68 (n=2) | **100.00 ± 0.00** (n=2) | - |
-| *paper* | 100.00 ± 0.00 | 100.00 ± 0.00 | 100.00 ± 0.00 |
+| *paper* | 100.00 ± 0.00 | 100.00 ± 0.00 |  |
 | Copy OOD (51-100) | nan (n=1) | - | **87.50** (n=1) |
-| *paper* | 4.44 ± 4.79 | 100.00 ± 0.00 | 100.00 ± 0.00 |
+| *paper* | 4.44 ± 4.79 | 100.00 ± 0.00 |  |
 
-- paper: mean ± std over 4 seeds as published, for the attention, regardless of our label.
+- paper: mean ± std over 4 seeds as published, in the first column of each attention.
 
 **plain**: Test perplexity; one seed, n=1; tokenizer gpt2; stride 64.
 
@@ -57,6 +57,33 @@ TEST(Render, Markdown) {
 |---|---:|---:|
 | Perplexity | 30.25 | **30.00** |
 )");
+}
+
+TEST(Render, TextIsAlignedWhateverItsNumbers) {
+  const TableSpec spec = {"t", "T", {{"Perplexity", {"text", "test", "", 128, "ppl_token"}}}};
+  const std::vector<RunResults> runs = {
+      RunOf("text", "rope", 1, {Perplexity(128, 1.5e9)}), RunOf("text", "rope", 2, {Perplexity(128, 2.5e9)}),
+      RunOf("text", "tra", 1, {Perplexity(128, 30)}), RunOf("text", "tra", 2, {Perplexity(128, 32)})};
+  EXPECT_EQ(RenderTables({BuildTable(spec, runs, {})}, "text"),
+            "t: T; mean ± std over seeds, n=2; tokenizer not recorded; stride not recorded\n"
+            "\n"
+            "|            |                RoPE |           TRA |\n"
+            "|------------|--------------------:|--------------:|\n"
+            "| Perplexity | 2.00e+09 ± 7.07e+08 | *31.00 ± 1.41 |\n");
+}
+
+TEST(Render, TheSummaryOfATaskHasItsSettingsInRows) {
+  const std::vector<RunResults> runs = {RunOf("copy", "tra", 1, {Em("iid", 1), Em("51-100", 0.5)}, "heads=1"),
+                                        RunOf("copy", "tra", 1, {Em("iid", 1), Em("51-100", 1)}, "heads=4"),
+                                        RunOf("text", "tra", 1, {Perplexity(128, 30), Perplexity(128, 2, "ppl_word")})};
+  EXPECT_EQ(RenderTables({BuildTable(SummaryTable("copy", runs), runs, {})}, "text"),
+            "summary: copy: exact match, %; one seed, n=1\n"
+            "\n"
+            "|               |    iid |  51-100 |               solved |\n"
+            "|---------------|-------:|--------:|---------------------:|\n"
+            "| TRA (heads=1) | 100.00 |   50.00 |  0 of 1 [0.00, 0.79] |\n"
+            "| TRA (heads=4) | 100.00 | *100.00 | *1 of 1 [0.21, 1.00] |\n");
+  EXPECT_EQ(SummaryTable("text", runs).lines.size(), 1u);
 }
 
 TEST(Render, Html) {
@@ -88,14 +115,14 @@ TEST(Render, Latex) {
      & RoPE & TRA & TRA (a\textbar{}b \& c\_d 100\%, "e") \\
     \midrule
     Flip-flop IID & 62.50 $\pm$ 17.68 (n=2) & \textbf{100.00 $\pm$ 0.00} (n=2) & - \\
-    \quad\textit{paper} & 100.00 $\pm$ 0.00 & 100.00 $\pm$ 0.00 & 100.00 $\pm$ 0.00 \\
+    \quad\textit{paper} & 100.00 $\pm$ 0.00 & 100.00 $\pm$ 0.00 &  \\
     \midrule
     Copy OOD (51-100) & nan (n=1) & - & \textbf{87.50} (n=1) \\
-    \quad\textit{paper} & 4.44 $\pm$ 4.79 & 100.00 $\pm$ 0.00 & 100.00 $\pm$ 0.00 \\
+    \quad\textit{paper} & 4.44 $\pm$ 4.79 & 100.00 $\pm$ 0.00 &  \\
     \bottomrule
   \end{tabular}
   \end{adjustbox}
-  \par\footnotesize paper: mean $\pm$ std over 4 seeds as published, for the attention, regardless of our label.
+  \par\footnotesize paper: mean $\pm$ std over 4 seeds as published, in the first column of each attention.
 \end{table*}
 \begin{table*}
   \centering
@@ -141,13 +168,13 @@ TEST(Render, Json) {
 "scale":100.0,"better":"higher","cells":[
 {"n":2,"mean":62.5,"std":17.67766952966369,"min":50.0,"median":62.5,"max":75.0,"best":false},
 {"n":2,"mean":100.0,"std":0.0,"min":100.0,"median":100.0,"max":100.0,"best":true},null],
-"paper":[{"n":4,"mean":100.0,"std":0.0},{"n":4,"mean":100.0,"std":0.0},{"n":4,"mean":100.0,"std":0.0}]},
+"paper":[{"n":4,"mean":100.0,"std":0.0},{"n":4,"mean":100.0,"std":0.0},null]},
 {"line":"Copy OOD (51-100)","task":"copy","split":"51-100","group":"","window":0,"metric":"em",
 "scale":100.0,"better":"higher","cells":[
 {"n":1,"mean":null,"min":null,"median":null,"max":null,"best":false},null,
 {"n":1,"mean":87.5,"min":87.5,"median":87.5,"max":87.5,"best":true}],
-"paper":[{"n":4,"mean":4.44,"std":4.79},{"n":4,"mean":100.0,"std":0.0},{"n":4,"mean":100.0,"std":0.0}]}],
-"footnotes":["paper: mean ± std over 4 seeds as published, for the attention, regardless of our label"]}]}
+"paper":[{"n":4,"mean":4.44,"std":4.79},{"n":4,"mean":100.0,"std":0.0},null]}],
+"footnotes":["paper: mean ± std over 4 seeds as published, in the first column of each attention"]}]}
 )json";
   // kTables has no indentation; the output is indented like a results file.
   EXPECT_EQ(RenderTables({Small()}, "json"), nlohmann::ordered_json::parse(kTables).dump(1) + "\n");
@@ -220,7 +247,8 @@ TEST(Render, UnknownFormatNamesThoseThereAre) {
     RenderTables({}, "jsn");
     FAIL() << "no error";
   } catch (const std::invalid_argument& error) {
-    EXPECT_STREQ(error.what(), "unknown table format 'jsn'; did you mean 'json'? There are md, latex, html, csv, json");
+    EXPECT_STREQ(error.what(),
+                 "unknown table format 'jsn'; did you mean 'json'? There are md, text, latex, html, csv, json");
   }
 }
 

@@ -87,22 +87,38 @@ TEST(Tables, RunsOfOneColumnOnSeveralTasksShareIt) {
   EXPECT_EQ(Titles(table), Strings{"TRA"});
   EXPECT_EQ(Line(table, "Flip-flop OOD (sparse)").cells.at(0).summary.mean, 50);
   EXPECT_EQ(Line(table, "Copy OOD (51-100)").cells.at(0).summary.mean, 25);
-  EXPECT_EQ(table.lines.size(), 2U);  // lines without results are left out
+  EXPECT_EQ(table.lines.size(), 4U);  // of either task, one line and how many runs solve it; the rest is left out
 }
 
 TEST(Tables, EmptyLinesStayBesideThePapersAndWhereAllAreEmpty) {
   TableOptions options;
   options.paper = true;
   const TableSpec spec = PaperTables().front();
-  EXPECT_EQ(BuildTable(spec, {RunOf("copy", "tra", 1, {Em("iid", 1)})}, options).lines.size(), spec.lines.size());
+  const Table copy = BuildTable(spec, {RunOf("copy", "tra", 1, {Em("iid", 1)})}, options);
+  EXPECT_EQ(copy.lines.size(), 5U);  // four splits, and how many runs solve them
+  for (const TableLine& line : copy.lines) EXPECT_EQ(line.measure.task, "copy");  // no other task was run
   EXPECT_EQ(BuildTable(spec, {}, {}).lines.size(), spec.lines.size());
+}
+
+TEST(Tables, TheTablesOfTasksCountTheRunsThatSolveThem) {
+  const std::vector<RunResults> runs = {RunOf("copy", "tra", 1, {Em("iid", 1), Em("51-100", 1)}),
+                                        RunOf("copy", "tra", 2, {Em("iid", 1), Em("51-100", 0.5)}),
+                                        RunOf("copy", "rope", 1, {Em("iid", 1), Em("51-100", 0)})};
+  for (const auto& [table, label] : {std::pair(Build("table1", runs), "Copy solved"),
+                                     std::pair(BuildTable(GenericTable(runs), runs, {}), "copy solved")}) {
+    const TableLine& line = Line(table, label);
+    EXPECT_EQ(line.cells.at(1).summary.mean, 0.5) << label;
+    EXPECT_EQ(line.cells.at(0).summary.mean, 0) << label;
+    EXPECT_NE(RenderTables({table}, "md").find(" | 0 of 1 [0.00, 0.79] | **1 of 2 [0.09, 0.91]** |"), std::string::npos)
+        << RenderTables({table}, "md");
+  }
 }
 
 TEST(Tables, GroupsAreNotMixedWithTheWhole) {
   const Table table =
       Build("table2", {RunOf("flipflop++", "tra", 1, {Em("51-500", 0.9), Em("51-500", 0.4, "after-last")})});
   EXPECT_EQ(Line(table, "After last match").cells.at(0).summary.mean, 40);
-  EXPECT_EQ(table.lines.size(), 1U);
+  EXPECT_EQ(table.lines.size(), 2U);  // and how many runs solve it
 }
 
 TEST(Tables, SolvedCountsByTaskAndLeavesOutTexts) {
@@ -129,7 +145,7 @@ TEST(Tables, WhatPrintsAlikeIsEquallyGood) {
 }
 
 TEST(Tables, LowerIsBetterForPerplexitiesErrorsAndLoss) {
-  for (const char* metric : {"ppl_token", "ppl_word", "token_error", "loss"}) {
+  for (const char* metric : {"ppl_token", "ppl_word", "bits_per_byte", "token_error", "loss"}) {
     const std::vector<RunResults> runs = {RunOf("text", "rope", 1, {Perplexity(128, 0.31, metric)}),
                                           RunOf("text", "tra", 1, {Perplexity(128, 0.30, metric)})};
     EXPECT_EQ(Best(BuildTable(GenericTable(runs), runs, {}).lines.at(0)), (Bools{false, true})) << metric;
@@ -223,13 +239,16 @@ TEST(Tables, PerplexitiesSayTheirTokenizerAndStride) {
   EXPECT_EQ(table.footnotes, Strings{"numbers can be compared only with the same stride: 128 (TRA), 64 (RoPE)"});
 }
 
-TEST(Tables, WindowsHaveBothPerplexitiesFrom128To4096) {
+TEST(Tables, WindowsHavePerplexitiesAndBitsFrom128To4096) {
   const TableSpec& spec = Spec("windows");
-  ASSERT_EQ(spec.lines.size(), 12u);
+  ASSERT_EQ(spec.lines.size(), 18u);
   EXPECT_EQ(spec.lines.front().label, "Window 128, per token");
-  EXPECT_EQ(spec.lines.back().label, "Window 4096, per word");
+  EXPECT_EQ(spec.lines.back().label, "Window 4096, bits per byte");
   const Table table =
-      Build("windows", {RunOf("text", "tra", 1, {Perplexity(256, 29), Perplexity(256, 52, "ppl_word")})});
+      Build("windows",
+            {RunOf("text", "tra", 1,
+                   {Perplexity(256, 29), Perplexity(256, 52, "ppl_word"), Perplexity(256, 1.25, "bits_per_byte")})});
+  EXPECT_EQ(Line(table, "Window 256, bits per byte").cells.at(0).summary.mean, 1.25);
   EXPECT_EQ(Line(table, "Window 256, per token").cells.at(0).summary.mean, 29);
   EXPECT_EQ(Line(table, "Window 256, per word").cells.at(0).summary.mean, 52);
 }
@@ -242,13 +261,13 @@ TEST(Tables, ThePapersNumbersStandApart) {
   const TableLine& line = Line(with, "Copy OOD (51-100)");
   ASSERT_EQ(line.paper.size(), 3u);
   EXPECT_EQ(line.paper[0].value().mean, 100);
-  EXPECT_EQ(line.paper[1].value().mean, 100);
+  EXPECT_FALSE(line.paper[1].has_value());  // once per attention
   EXPECT_FALSE(line.paper[2].has_value());
   EXPECT_EQ(Best(line), (Bools{false, true, false}));  // the best of ours, though the paper's is better
   EXPECT_EQ(Titles(with), Titles(without));
   EXPECT_TRUE(Line(without, "Copy OOD (51-100)").paper.empty());
   EXPECT_EQ(with.footnotes,
-            Strings{"paper: mean ± std over 4 seeds as published, for the attention, regardless of our label"});
+            Strings{"paper: mean ± std over 4 seeds as published, in the first column of each attention"});
 }
 
 TEST(Tables, GenericTableHasALineForEverythingFound) {
@@ -258,10 +277,11 @@ TEST(Tables, GenericTableHasALineForEverythingFound) {
       RunOf("copy", "rope", 1, {Em("51-100", 1), Em("iid", 1, "long")})};
   Strings labels;
   for (const LineSpec& line : GenericTable(runs).lines) labels.push_back(line.label);
-  EXPECT_EQ(labels,
-            (Strings{"copy 51-100: exact match, %", "copy 101-200: exact match, %", "copy iid long: exact match, %",
-                     "copy 51-100: token error, %", "text test, window 256: perplexity per token",
-                     "text test, window 1024: perplexity per token", "text test, window 256: sparsity"}));
+  EXPECT_EQ(
+      labels,
+      (Strings{"copy 51-100: exact match, %", "copy 101-200: exact match, %", "copy iid long: exact match, %",
+               "copy 51-100: token error, %", "text test, window 256: perplexity per token",
+               "text test, window 1024: perplexity per token", "text test, window 256: sparsity", "copy solved"}));
 }
 
 TEST(Tables, OrderOfRunsChangesNothing) {
@@ -294,6 +314,7 @@ TEST(Tables, PrintedNumbersAreRoundedAndStayShort) {
   EXPECT_EQ(Printed(0, 2), "0.00");
   EXPECT_EQ(Printed(123456.789, 2), "123456.79");
   EXPECT_EQ(Printed(1.5e300, 2), "1.50e+300");
+  EXPECT_EQ(ShownValue(FindMetric("ppl_token"), 1.5e9), "1.50e+09");
   EXPECT_EQ(Printed(-kNan, 2), "nan");
   EXPECT_EQ(Printed(std::numeric_limits<double>::infinity(), 2), "inf");
 }

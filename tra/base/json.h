@@ -23,7 +23,13 @@ constexpr size_t kMostOrderedMembers = 4096;
 // Says why a text is not JSON that is read, as in "is not JSON: ..."; the caller knows what was read.
 class JsonError : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit JsonError(const std::string& what, size_t byte = 0) : std::runtime_error(what), byte_(byte) {}
+  size_t Byte() const {
+    return byte_;
+  }  // where the text stops being JSON, from 1; 0 if it is refused for something else
+
+ private:
+  size_t byte_;
 };
 
 // Throws JsonError.
@@ -50,8 +56,10 @@ Json ParseJson(std::string_view text, size_t most_bytes = kMostJsonBytes) {
   };
   try {
     return Json::parse(text.begin(), text.end(), watch);
-  } catch (const typename Json::exception& error) {
+  } catch (const typename Json::parse_error& error) {
     // The message names the place and repeats the last token, which can be as long as the text.
+    throw JsonError("is not JSON: " + Shortened(error.what(), 200), error.byte);
+  } catch (const typename Json::exception& error) {
     throw JsonError("is not JSON: " + Shortened(error.what(), 200));
   }
 }

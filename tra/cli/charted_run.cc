@@ -9,6 +9,7 @@
 
 #include "tra/base/input_file.h"
 #include "tra/base/json.h"
+#include "tra/cli/label_runs.h"
 #include "tra/run/data.h"
 #include "tra/run/directory.h"
 #include "tra/run/files.h"
@@ -79,6 +80,9 @@ std::vector<std::string> FindResults(const std::vector<std::string>& paths) {
 std::vector<RunResults> ReadAllResults(const std::vector<std::string>& paths) {
   std::vector<RunResults> all;
   for (const std::string& file : FindResults(paths)) all.push_back(ReadResults(file));
+  std::vector<RunResults*> runs;
+  for (RunResults& run : all) runs.push_back(&run);
+  LabelRuns(runs);
   return all;
 }
 
@@ -92,7 +96,7 @@ std::optional<RunConfig> ReadConfigIfThere(const std::string& folder, std::strin
   }
 }
 
-ChartedRun ReadChartedRun(const std::string& folder) {
+ChartedRun ReadOne(const std::string& folder) {
   ChartedRun run;
   std::string trouble = "it has no " + std::string(run_files::kConfig);
   const std::optional<RunConfig> config = ReadConfigIfThere(folder, &trouble);
@@ -113,6 +117,15 @@ ChartedRun ReadChartedRun(const std::string& folder) {
   AddEvaluations(folder, run);
   if (fs::exists(run_files::In(folder, run_files::kMetrics))) run.curves = ReadCurves(folder);
   return run;
+}
+
+std::vector<ChartedRun> ReadChartedRuns(const std::vector<std::string>& folders) {
+  std::vector<ChartedRun> all;
+  for (const std::string& folder : folders) all.push_back(ReadOne(folder));
+  std::vector<RunResults*> runs;
+  for (ChartedRun& run : all) runs.push_back(&run.results);
+  LabelRuns(runs);
+  return all;
 }
 
 }  // namespace tra::cli

@@ -17,15 +17,16 @@ namespace tra::cli {
 // are no files.
 std::vector<std::string> FindResults(const std::vector<std::string>& paths);
 
+// Reads them, and tells settings apart by label (LabelRuns).
 std::vector<RunResults> ReadAllResults(const std::vector<std::string>& paths);
 
 // Returns the configuration of a run; nothing if there is none, or if this version of the program cannot read it, which
 // `trouble` then says.
 std::optional<RunConfig> ReadConfigIfThere(const std::string& folder, std::string* trouble);
 
-// Reads the curves of a run, its results, and what tra eval --out wrote beside them. Throws std::runtime_error that
-// begins with the file that cannot be read.
-ChartedRun ReadChartedRun(const std::string& folder);
+// Reads the curves of runs, their results, and what tra eval --out wrote beside them, and tells settings apart by
+// label. Throws std::runtime_error that begins with the file that cannot be read.
+std::vector<ChartedRun> ReadChartedRuns(const std::vector<std::string>& folders);
 
 }  // namespace tra::cli
 

@@ -1,7 +1,8 @@
 // tra eval: scores a run's model on any split and at any length.
 #include <CLI/App.hpp>
-#include <cstdio>
+#include <algorithm>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "tra/cli/task_options.h"
 #include "tra/cli/whole_number.h"
 #include "tra/eval/evaluate.h"
+#include "tra/report/aligned_table.h"
 #include "tra/report/measure.h"
 #include "tra/run/loaded_run.h"
 
@@ -28,20 +30,55 @@ struct Request {
   int threads = 0;
 };
 
+std::string TitleOf(const ResultRow& row) {
+  std::string title = row.split;
+  if (row.window > 0) title += " at " + std::to_string(row.window);
+  if (!row.group.empty()) title += ", " + row.group;
+  return title;
+}
+
+// Collects the cells of a table in which every row may have other columns.
+class Cells {
+ public:
+  void Put(const std::string& row, const std::string& column, const std::string& text) {
+    if (cells_.find(row) == cells_.end()) rows_.push_back(row);
+    if (std::find(columns_.begin(), columns_.end(), column) == columns_.end()) columns_.push_back(column);
+    cells_[row][column] = text;
+  }
+
+  // Appends the columns on the right of a table whose rows begin with their names, and whose first row has the titles.
+  void AppendTo(std::vector<std::vector<std::string>>& table) const {
+    for (std::vector<std::string>& line : table) {
+      const auto row = cells_.find(line.front());
+      for (const std::string& column : columns_) {
+        const bool found = row != cells_.end() && row->second.count(column) > 0;
+        line.push_back(&line == &table.front() ? column : found ? row->second.at(column) : "");
+      }
+    }
+  }
+
+  const std::vector<std::string>& rows() const { return rows_; }
+
+ private:
+  std::vector<std::string> rows_, columns_;  // in the order of appearance
+  std::map<std::string, std::map<std::string, std::string>> cells_;
+};
+
+// Prints a table with a line for each split, group and window: first the scores, then how many they are means of.
 void PrintRows(const std::vector<ResultRow>& rows, bool details, Output& out) {
-  out.Line("split                 metric            value           n");
+  Cells scores, counts;
   for (const ResultRow& row : rows) {
     const bool by_position = row.window > 0 && !row.group.empty();
     if (!details && (row.metric == "loss" || by_position)) continue;
-    std::string split = row.split;
-    if (row.window > 0) split += " at " + std::to_string(row.window);
-    if (!row.group.empty()) split += ", " + row.group;
     const Metric& metric = FindMetric(row.metric);
-    char line[160];
-    std::snprintf(line, sizeof(line), "%-21s %-12s %9s%-1s  %10lld", split.c_str(), row.metric.c_str(),
-                  ShownValue(metric, row.value).c_str(), metric.unit, static_cast<long long>(row.n));
-    out.Line(line);
+    scores.Put(TitleOf(row), row.metric, ShownValue(metric, row.value) + metric.unit);
+    if (*metric.of != '\0') counts.Put(TitleOf(row), metric.of, std::to_string(row.n));
   }
+  std::vector<std::vector<std::string>> table = {{"split"}};
+  for (const std::string& row : scores.rows()) table.push_back({row});
+  scores.AppendTo(table);
+  counts.AppendTo(table);
+  out.Write(AlignedTable(table));
 }
 
 void RunEval(const Request& request) {

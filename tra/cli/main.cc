@@ -17,6 +17,7 @@
 #include "tra/cli/commands.h"
 #include "tra/cli/output.h"
 #include "tra/ops/error_message.h"
+#include "tra/run/environment.h"
 
 namespace {
 
@@ -53,7 +54,7 @@ void OpenStandardStreams() {
 
 int Run(int argc, char** argv) {
   CLI::App app("Threshold Relative Attention: attention that generalises to lengths never seen in training.", "tra");
-  app.set_version_flag("--version", TRA_VERSION);
+  app.set_version_flag("--version", &tra::VersionText, "Show the version, the revision and the libraries");
   app.require_subcommand(1);
   app.footer("tra COMMAND --help says more. Exit codes: 0, 1 (failed), 2 (bad input), 3 (stopped on request).");
   for (const tra::cli::AddCommand add : tra::cli::kCommands) add(app);

@@ -52,8 +52,7 @@ void Plot(const Request& request) {
   options.band = FindNamed("band", request.band, kBands).value;
   options.x = ScaleOf(request.x);
   options.y = ScaleOf(request.y);
-  std::vector<ChartedRun> runs;
-  for (const std::string& folder : FindRuns(request.runs)) runs.push_back(ReadChartedRun(folder));
+  const std::vector<ChartedRun> runs = ReadChartedRuns(FindRuns(request.runs));
   const Chart chart = kind.draw(runs, options);
   if (chart.panels.empty()) throw std::runtime_error(std::string("nothing to draw: ") + kind.missing);
   Output out(request.out);

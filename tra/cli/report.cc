@@ -202,15 +202,15 @@ void MakeReport(const Request& request) {
     throw std::invalid_argument(request.out + ": a report is a page; end the name in .html");
   }
   SetUpComputing(request.threads);
-  std::vector<ChartedRun> runs;
+  const std::vector<std::string> folders = FindRuns(request.runs);
+  const std::vector<ChartedRun> runs = ReadChartedRuns(folders);
   Report report;
-  for (const std::string& folder : FindRuns(request.runs)) {
-    runs.push_back(ReadChartedRun(folder));
+  for (size_t at = 0; at < runs.size(); ++at) {
     ReportedRun run;
-    run.results = runs.back().results;
-    run.folder = folder;
-    run.trouble = TroubleOf(folder);
-    run.environment = EnvironmentOf(folder);
+    run.results = runs[at].results;
+    run.folder = folders[at];
+    run.trouble = TroubleOf(folders[at]);
+    run.environment = EnvironmentOf(folders[at]);
     AddConfig(run);
     report.runs.push_back(std::move(run));
   }

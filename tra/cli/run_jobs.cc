@@ -180,6 +180,7 @@ class Runner {
     fs::remove(run_files::In(job.run->folder, run_files::kFailed),
                none);  // holds the reason of an earlier attempt, which is not this one's
     job.log_begin = SizeOf(LogOf(*job.run));
+    job.began = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
     job.pid = StartProcess(*job.run, with_);
     job.state = job.pid > 0 ? State::kRunning : State::kFailed;
     if (job.pid <= 0) job.reason = "no process can be started: try fewer --jobs, or wait until others have ended";

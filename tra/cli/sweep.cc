@@ -14,15 +14,21 @@
 #include <tuple>
 #include <vector>
 
+#include "tra/cli/charted_run.h"
 #include "tra/cli/commands.h"
 #include "tra/cli/device.h"
+#include "tra/cli/output.h"
 #include "tra/cli/program.h"
 #include "tra/cli/run_jobs.h"
 #include "tra/cli/runtime.h"
 #include "tra/cli/whole_number.h"
+#include "tra/report/render.h"
+#include "tra/report/specs.h"
+#include "tra/report/tables.h"
 #include "tra/run/config.h"
 #include "tra/run/data.h"
 #include "tra/run/directory.h"
+#include "tra/run/files.h"
 
 namespace tra::cli {
 namespace {
@@ -36,8 +42,31 @@ struct Request {
   bool list = false;
 };
 
+// Prints the scores of the runs that are done: a table for each task, with a row for each setting.
+void Summarise(const Sweep& sweep) {
+  std::vector<std::string> done;
+  for (const SweepRun& run : sweep.runs) {
+    const std::string results = run_files::In(run.folder, run_files::kResults);
+    if (IsDone(run.folder) && fs::exists(results)) done.push_back(results);
+  }
+  if (done.empty()) return;
+  const std::vector<RunResults> runs = ReadAllResults(done);
+  std::set<std::string> tasks;
+  for (const RunResults& run : runs) tasks.insert(run.task);
+  std::vector<Table> tables;
+  for (const std::string& task : tasks) tables.push_back(BuildTable(SummaryTable(task, runs), runs, {}));
+  Output out("");
+  out.Write(RenderTables(tables, "text"));
+  out.Finish();
+}
+
 int RunAll(const Sweep& sweep, int at_once, const Computing& with) {
   const JobsEnd end = RunJobs(sweep.runs, at_once, with);
+  try {
+    Summarise(sweep);
+  } catch (const std::exception& error) {  // the runs are what matters
+    PrintWarning(std::string("no summary: ") + error.what());
+  }
   std::cerr << "tra: " << end.done << " of " << sweep.runs.size() << " runs done, " << end.failed << " failed"
             << (end.stopped ? "; stopped, the same command continues" : "") << "; tables: tra table " << sweep.folder
             << "\n";
@@ -167,6 +196,18 @@ void AddSweep(CLI::App& app) {
   command->add_option("--time", request->time, "time limit per run in that script")->capture_default_str();
   command->footer(
       "Example: tra sweep configs/sweeps/small.toml --jobs 2\n"
+      "A sweep over any keys is a file such as this; configs are relative to it:\n"
+      "  configs = [\"../small/flipflop.toml\"]\n"
+      "  attentions = [\"tra\", \"rope\"]\n"
+      "  seeds = [1, 2, 3]\n"
+      "  folder = \"runs/heads-and-rates\"\n"
+      "  [grid]                              # every combination\n"
+      "  \"model.heads\" = [1, 4]\n"
+      "  \"train.lr\" = [3e-4, 1e-3]\n"
+      "  [variants]                          # and each of these\n"
+      "  \"as it is\" = []\n"
+      "  \"no dropout\" = [\"model.mlp_dropout=0\", \"model.attention_dropout=0\"]\n"
+      "Tables tell the runs apart by what differs: tra table runs/heads-and-rates --table solved\n"
       "Runs that are done are skipped, others continue where they were; one that fails does not stop the rest.");
   command->callback([request] { EndWith(RunSweep(*request)); });
 }

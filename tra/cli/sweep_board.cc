@@ -4,14 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <fstream>
 #include <iostream>
-#include <nlohmann/json.hpp>
-
-#include "tra/base/json.h"
-#include "tra/report/measure.h"
-#include "tra/run/files.h"
+#include <optional>
 
 namespace tra::cli {
 namespace {
@@ -42,57 +36,6 @@ std::string Cut(const std::string& line, size_t columns) {
   return cut;
 }
 
-// Returns the headline scores in a line of metrics, as in " iid 100.00% sparse 96.00%"; empty if the line is not of a
-// quick evaluation.
-std::string ScoresOf(const nlohmann::json& line) {
-  std::string scores;
-  for (const auto& [name, value] : line.items()) {
-    const std::string begin = "eval/";
-    const size_t slash = name.rfind('/');
-    if (name.rfind(begin, 0) != 0 || slash < begin.size() || !value.is_number()) continue;
-    const std::string split = name.substr(begin.size(), slash - begin.size());
-    const Metric& metric = FindMetric(name.substr(slash + 1));
-    if (!metric.headline || split.find('/') != std::string::npos) continue;
-    scores += " " + split + " " + ShownValue(metric, value.get<double>()) + metric.unit;
-  }
-  return scores;
-}
-
-// Returns the last loss and the last scores that metrics.jsonl has, read from its end.
-std::string LastStep(const SweepJob& job) {
-  std::ifstream file(run_files::In(job.run->folder, run_files::kMetrics), std::ios::binary | std::ios::ate);
-  if (!file) return "";
-  const auto size = static_cast<int64_t>(file.tellg());
-  const int64_t from = std::max<int64_t>(0, size - 16384);
-  file.seekg(from);
-  std::string text(static_cast<size_t>(size - from), '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  std::string said, scores;
-  size_t begin = 0;
-  for (size_t end = text.find('\n'); end != std::string::npos; begin = end + 1, end = text.find('\n', begin)) {
-    const auto line = ParseJsonIfAny(text.substr(begin, end - begin));
-    if (line.is_object()) {
-      const std::string new_scores = ScoresOf(line);
-      if (!new_scores.empty()) scores = ", exact match" + new_scores;
-    }
-    if (line.is_discarded() || !line.contains("train/loss") || !line["train/loss"].is_number()) continue;
-    char about[96];
-    std::snprintf(about, sizeof(about), "step %lld/%lld, loss %.4f",
-                  static_cast<long long>(line["step"].get<int64_t>()), static_cast<long long>(job.steps),
-                  line["train/loss"].get<double>());
-    said = about;
-  }
-  return said + scores;
-}
-
-std::string About(const SweepJob& job) {
-  const std::string name = job.run->name + std::string(job.run->name.size() < 28 ? 28 - job.run->name.size() : 1, ' ');
-  std::string text = name + kStateNames[static_cast<size_t>(job.state)];
-  if (job.state != State::kWaiting && job.state != State::kFailed) text += "  " + LastStep(job);
-  if (job.state == State::kFailed) text += "  " + job.reason;
-  return text;
-}
-
 // Returns "36 runs: 12 done, 2 running, 22 waiting".
 std::string Counts(const std::vector<SweepJob>& jobs) {
   std::string text = std::to_string(jobs.size()) + " runs";
@@ -119,18 +62,6 @@ std::vector<const SweepJob*> MostTelling(const std::vector<SweepJob>& jobs, size
   return chosen;
 }
 
-// Returns the lines of the table, at most `rows` and at least one.
-std::vector<std::string> Lines(const std::vector<SweepJob>& jobs, size_t rows) {
-  std::vector<std::string> lines;
-  if (jobs.size() <= rows) {
-    for (const SweepJob& job : jobs) lines.push_back(About(job));
-  } else {
-    for (const SweepJob* job : MostTelling(jobs, rows > 1 ? rows - 1 : 0)) lines.push_back(About(*job));
-    lines.push_back(Counts(jobs));
-  }
-  return lines;
-}
-
 }  // namespace
 
 size_t Count(const std::vector<SweepJob>& jobs, State state) {
@@ -140,11 +71,34 @@ size_t Count(const std::vector<SweepJob>& jobs, State state) {
 
 SweepBoard::SweepBoard(const std::vector<SweepJob>& jobs) : jobs_(jobs), terminal_(isatty(STDERR_FILENO) != 0) {}
 
+std::string SweepBoard::About(const SweepJob& job) {
+  const std::string name = job.run->name + std::string(job.run->name.size() < 28 ? 28 - job.run->name.size() : 1, ' ');
+  std::string text = name + kStateNames[static_cast<size_t>(job.state)];
+  if (job.state == State::kFailed) {
+    text += "  " + job.reason;
+  } else if (job.state != State::kWaiting) {
+    const auto began = job.state == State::kRunning ? std::optional<double>(job.began) : std::nullopt;
+    text += "  " + last_steps_[&job - jobs_.data()].Text(job.run->folder, job.steps, began);
+  }
+  return text;
+}
+
+std::vector<std::string> SweepBoard::Lines(size_t rows) {
+  std::vector<std::string> lines;
+  if (jobs_.size() <= rows) {
+    for (const SweepJob& job : jobs_) lines.push_back(About(job));
+  } else {
+    for (const SweepJob* job : MostTelling(jobs_, rows > 1 ? rows - 1 : 0)) lines.push_back(About(*job));
+    lines.push_back(Counts(jobs_));
+  }
+  return lines;
+}
+
 void SweepBoard::Show() {
   if (!terminal_) return;
   // The cursor needs a row below the table; the last column is left empty, because some terminals wrap there.
   const TerminalSize size = SizeOfTerminal();
-  const std::vector<std::string> lines = Lines(jobs_, size.rows - 1);
+  const std::vector<std::string> lines = Lines(size.rows - 1);
   std::string text = "\r";  // a typed ^C moves the cursor
   if (lines_ > 0) text += "\033[" + std::to_string(lines_) + "A";
   for (const std::string& line : lines) text += "\033[K" + Cut(line, size.columns - 1) + "\n";
@@ -152,7 +106,7 @@ void SweepBoard::Show() {
   lines_ = lines.size();
 }
 
-void SweepBoard::Report(const SweepJob& job) const {
+void SweepBoard::Report(const SweepJob& job) {
   if (!terminal_) std::cerr << About(job) << "\n";
 }
 

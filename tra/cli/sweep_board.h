@@ -4,10 +4,13 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "tra/cli/last_step.h"
 #include "tra/run/sweep.h"
 
 namespace tra::cli {
@@ -19,6 +22,7 @@ struct SweepJob {
   int64_t steps = 0;
   State state = State::kWaiting;
   pid_t pid = 0;
+  double began = 0;       // when this attempt began, in seconds since 1970
   int64_t log_begin = 0;  // where this attempt begins in its log
   std::string reason;     // why it failed
 };
@@ -31,11 +35,15 @@ class SweepBoard {
   explicit SweepBoard(const std::vector<SweepJob>& jobs);
 
   void Show();
-  void Report(const SweepJob& job) const;
+  void Report(const SweepJob& job);
   void Finish() const;  // prints the reasons in full, which the table cuts
 
  private:
+  std::string About(const SweepJob& job);       // one of jobs_
+  std::vector<std::string> Lines(size_t rows);  // of the table: at most `rows`, at least one
+
   const std::vector<SweepJob>& jobs_;
+  std::map<ptrdiff_t, LastStep> last_steps_;  // by the place of the job
   bool terminal_;
   size_t lines_ = 0;
 };

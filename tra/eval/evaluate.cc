@@ -68,11 +68,20 @@ std::string BucketName(size_t bucket) {
   return "at " + std::to_string(low) + (high > low ? "-" + std::to_string(high) : "");
 }
 
+std::vector<int64_t> BytesOfTokens(const Tokenizer& tokenizer) {
+  std::vector<int64_t> bytes;
+  for (int32_t id = 0; id < tokenizer.Vocabulary(); ++id) {
+    bytes.push_back(static_cast<int64_t>(tokenizer.Bytes(id).size()));
+  }
+  return bytes;
+}
+
 std::vector<ResultRow> EvaluateText(Decoder& model, const RunData& data, const RunConfig& config,
                                     const EvaluateOptions& options) {
   std::vector<ResultRow> rows;
   const std::string split = options.text_split.empty() ? config.eval.text_split : options.text_split;
   const TokenFile& tokens = data.Text(split);
+  const std::vector<int64_t> token_bytes = BytesOfTokens(data.tokenizer());
   const int64_t given = options.stride.value_or(config.eval.stride);
   for (const int64_t window : options.windows.empty() ? config.eval.windows : options.windows) {
     if (options.progress) options.progress(split + " at window " + std::to_string(window));
@@ -83,7 +92,7 @@ std::vector<ResultRow> EvaluateText(Decoder& model, const RunData& data, const R
     std::vector<double> sums;
     for (int64_t done = 0; done < count; done += round) {
       const WindowRange range = {done + options.share, std::min(count, done + round), options.shares};
-      const TextScore score = ScoreText(model, tokens, window, stride, range, config.eval.positions);
+      const TextScore score = ScoreText(model, tokens, token_bytes, window, stride, range, config.eval.positions);
       std::vector<double> values;
       AppendFields(score.all, values);
       for (const TokenScore& bucket : score.buckets) AppendFields(bucket, values);

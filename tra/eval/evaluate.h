@@ -37,8 +37,9 @@ struct EvaluationStopped : std::exception {
 };
 
 // Returns the rows of all scores. For tasks: em, token_error and loss (per answer), for all examples and by group. For
-// text, by window: ppl_token and loss (per token), for all and by position in the window ("at 64-127"), and ppl_word if
-// all of the text was scored. Its number of words includes one for the end of each line, as WikiText counts them.
+// text, by window: ppl_token, bits_per_byte and loss (per token), for all and by position in the window ("at 64-127"),
+// and ppl_word if all of the text was scored. Its number of words includes one for the end of each line, as WikiText
+// counts them; bytes are those of the tokens that were scored, so bits per byte compare across tokenizers.
 std::vector<ResultRow> Evaluate(Decoder& model, const RunData& data, const RunConfig& config,
                                 const EvaluateOptions& options = {});
 

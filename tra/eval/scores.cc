@@ -51,6 +51,9 @@ void AddRows(const RowPlace& place, const TokenScore& score, std::vector<ResultR
   const double loss = score.loss / score.tokens;
   const auto n = static_cast<int64_t>(score.tokens);
   rows.push_back({place.split, place.group, place.window, "ppl_token", std::exp(loss), n});
+  const double bits = score.loss / std::log(2.0);
+  rows.push_back(
+      {place.split, place.group, place.window, "bits_per_byte", bits / score.bytes, static_cast<int64_t>(score.bytes)});
   rows.push_back({place.split, place.group, place.window, "loss", loss, n});
 }
 
@@ -87,8 +90,8 @@ std::vector<ExampleScore> ScoreExamples(Decoder& model, const ExampleSource& sou
   return scores;
 }
 
-TextScore ScoreText(Decoder& model, const TokenFile& tokens, int64_t window, int64_t stride, const WindowRange& range,
-                    int64_t positions) {
+TextScore ScoreText(Decoder& model, const TokenFile& tokens, const std::vector<int64_t>& token_bytes, int64_t window,
+                    int64_t stride, const WindowRange& range, int64_t positions) {
   const c10::NoGradGuard no_grad;
   const EvaluationMode evaluation(model);
   TextScore score;
@@ -114,6 +117,7 @@ TextScore ScoreText(Decoder& model, const TokenFile& tokens, int64_t window, int
         if (batch.targets[at] == kUnsupervised) continue;
         for (TokenScore* each : {&score.all, &score.buckets[BucketOf(static_cast<int64_t>(at - begin))]}) {
           ++each->tokens;
+          each->bytes += static_cast<double>(token_bytes.at(static_cast<size_t>(batch.targets[at])));
           each->loss += loss[at];
         }
       }

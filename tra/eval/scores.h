@@ -38,7 +38,7 @@ std::vector<ExampleScore> ScoreExamples(Decoder& model, const ExampleSource& sou
                                         size_t groups, int64_t positions);
 
 struct TokenScore {
-  double tokens = 0, loss = 0;  // loss: summed over the tokens that were scored
+  double tokens = 0, bytes = 0, loss = 0;  // of the tokens that were scored: how many, how long, summed over them
 };
 
 struct TextScore {
@@ -54,8 +54,9 @@ struct WindowRange {
   int64_t first, end, every = 1;
 };
 
-TextScore ScoreText(Decoder& model, const TokenFile& tokens, int64_t window, int64_t stride, const WindowRange& range,
-                    int64_t positions);
+// Scores windows of a text. `token_bytes` says of each id how many bytes of the text it stands for.
+TextScore ScoreText(Decoder& model, const TokenFile& tokens, const std::vector<int64_t>& token_bytes, int64_t window,
+                    int64_t stride, const WindowRange& range, int64_t positions);
 
 }  // namespace tra
 

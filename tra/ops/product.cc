@@ -114,6 +114,12 @@ void Multiply(const at::Tensor& out, const at::Tensor& a, const at::Tensor& b, I
               ", ", depth, "] x [", depth, ", ", columns, "]");
 }
 
+std::string ProductLibrary() {
+  const dnnl_version_t& version = *dnnl_version();
+  return "oneDNN " + std::to_string(version.major) + "." + std::to_string(version.minor) + "." +
+         std::to_string(version.patch);
+}
+
 at::Tensor ApplyLinear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
   if (!OnKernels(x)) return bias.defined() ? at::linear(x, weight, bias) : at::linear(x, weight);
   TORCH_CHECK_VALUE(weight.dim() == 2 && x.dim() >= 1 && x.size(-1) == weight.size(1), "linear: x must be [..., ",

@@ -6,6 +6,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <string>
+
 namespace tra {
 
 // Whether `out` is overwritten or added to.
@@ -14,6 +16,9 @@ enum class Into : uint8_t { kSet, kAdd };
 // Computes out [m,n] = a [m,k] b [k,n], or adds it to out. All are fp32 on the CPU; out has adjacent columns, a and b
 // may be transposed or narrowed views.
 void Multiply(const at::Tensor& out, const at::Tensor& a, const at::Tensor& b, Into into = Into::kSet);
+
+// Returns the library that computes them, with the version that runs: "oneDNN 2.6.3".
+std::string ProductLibrary();
 
 // Returns x [...,k] weight^T + bias for weight [n,k] and bias [n] or undefined, with autograd. What is not fp32 on the
 // CPU goes to at::linear.

@@ -5,41 +5,15 @@
 #include <utility>
 #include <vector>
 
+#include "tra/report/aligned_table.h"
 #include "tra/report/analysis.h"
+#include "tra/report/measure.h"
 #include "tra/report/renderers.h"
-#include "tra/report/tables.h"
 
 namespace tra {
 namespace {
 
 using Row = std::vector<std::string>;
-
-// Counts the characters of UTF-8 text.
-size_t Width(const std::string& text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
-// Returns a table; the first column is aligned to the left, the others to the right.
-std::string AlignedTable(const std::vector<Row>& rows) {
-  std::vector<size_t> widths(rows[0].size(), 3);
-  for (const Row& row : rows) {
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], Width(row[i]));
-  }
-  std::string out;
-  for (size_t n = 0; n < rows.size(); ++n) {
-    out += "|";
-    for (size_t i = 0; i < rows[n].size(); ++i) {
-      const std::string blanks(widths[i] - Width(rows[n][i]), ' ');
-      out += " " + (i == 0 ? rows[n][i] + blanks : blanks + rows[n][i]) + " |";
-    }
-    out += "\n";
-    if (n > 0) continue;
-    out += "|";
-    for (size_t i = 0; i < widths.size(); ++i) out += std::string(widths[i] + 1, '-') + (i == 0 ? "-|" : ":|");
-    out += "\n";
-  }
-  return out + "\n";
-}
 
 std::string Number(std::optional<double> value, int decimals) { return value ? Printed(*value, decimals) : ""; }
 std::string Percent(std::optional<double> share) { return share ? Printed(100 * *share, 1) : ""; }
@@ -63,7 +37,7 @@ std::string HeadsTable(const Analysis& run) {
                     WithDeviation(head.log_gate, head.log_gate_deviation), Number(head.kept_distance, 2),
                     Number(head.token_distance, 2), Percent(head.skipped)});
   }
-  return AlignedTable(rows);
+  return AlignedTable(rows) + "\n";
 }
 
 std::string CorrelationSentence(const std::vector<Analysis>& runs) {
@@ -88,7 +62,7 @@ std::string PairsTable(const Analysis& run, PairsAnalysis HeadEvidence::*pairs) 
     for (const HeadEvidence& head : step.heads) row.push_back(KeptAndWeight(head.*pairs));
     rows.push_back(std::move(row));
   }
-  return AlignedTable(rows);
+  return AlignedTable(rows) + "\n";
 }
 
 bool HasThreshold(const Analysis& run) {
@@ -119,7 +93,7 @@ std::string StretchTable(const Analysis& run) {
     row.resize(rows[0].size());
     rows.push_back(std::move(row));
   }
-  return AlignedTable(rows);
+  return AlignedTable(rows) + "\n";
 }
 
 // Returns the analysis of the longest length of which there are examples; null if there is none.
@@ -143,7 +117,7 @@ std::string StretchedHeadsTable(const Analysis& run) {
                     KeptAndWeight(run.evidence.back().heads[i].evidence), KeptAndWeight(head.evidence)});
   }
   return "Rows that answer, by head, at " + std::to_string(longest->factor) + " times the length\n\n" +
-         AlignedTable(rows);
+         AlignedTable(rows) + "\n";
 }
 
 std::string StretchText(const Analysis& run) {
@@ -208,7 +182,7 @@ std::string RunsTable(const std::vector<Analysis>& runs, Value value,
     }
     rows.push_back(std::move(row));
   }
-  return any ? AlignedTable(rows) : "";
+  return any ? AlignedTable(rows) + "\n" : "";
 }
 
 // Returns a table with a row per run at its longest length: for each layer, what of the inserted tokens is kept by the
@@ -233,7 +207,7 @@ std::string LongestTable(const std::vector<Analysis>& runs) {
     for (const std::optional<double>& share : kept) row.push_back(Percent(share));
     rows.push_back(std::move(row));
   }
-  return rows.size() > 1 ? AlignedTable(rows) : "";
+  return rows.size() > 1 ? AlignedTable(rows) + "\n" : "";
 }
 
 std::string RunsText(const std::vector<Analysis>& runs) {

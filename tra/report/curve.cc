@@ -41,7 +41,8 @@ std::map<std::string, Curve> ReadCurves(const std::string& run) {
     }
     const auto step = record["step"].get<double>();
     for (const auto& [metric, value] : record.items()) {
-      if (metric != "step") values[metric][step] = value.is_number() ? value.get<double>() : std::nan("");
+      if (metric != "step" && metric != "wall_time")
+        values[metric][step] = value.is_number() ? value.get<double>() : std::nan("");
     }
   }
   std::map<std::string, Curve> curves;

@@ -25,6 +25,7 @@ struct Metric {
   const char* name;
   const char* title;  // empty for a metric that is unknown
   const char* unit;   // follows a value directly; empty where there is none
+  const char* of;     // what a result is a mean over, in the plural; empty where another metric says it
   double scale;       // what a result is multiplied with to be shown
   int decimals;
   Better better;
@@ -39,7 +40,11 @@ const Metric& FindMetric(std::string_view name);
 // Returns the title with the unit: "exact match, %".
 std::string TitleWithUnit(const Metric& metric);
 
-// Returns a value as tables and the terminal show it, without the unit.
+// Returns a number as tables and the terminal show it: numbers that print alike are equally good. Large ones are short,
+// "1.50e+09", and what is not finite is "nan" or "inf".
+std::string Printed(double value, int decimals);
+
+// Returns a value of a metric as tables and the terminal show it, without the unit.
 std::string ShownValue(const Metric& metric, double value);
 
 }  // namespace tra

@@ -8,6 +8,7 @@ namespace tra {
 const std::vector<TableFormat>& TableFormats() {
   static const std::vector<TableFormat> kFormats = {
       {"md", "Markdown", &RenderMarkdown},
+      {"text", "aligned columns for a terminal, the best with a star", &RenderText},
       {"latex", "LaTeX; needs the packages booktabs and adjustbox", &RenderLatex},
       {"html", "part of a page", &RenderHtml},
       {"csv", "a line per number, every digit", &RenderCsv},

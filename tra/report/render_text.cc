@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tra/base/text.h"
+#include "tra/report/aligned_table.h"
 #include "tra/report/renderers.h"
 #include "tra/report/success.h"
 #include "tra/report/xml.h"
@@ -74,6 +75,9 @@ std::string EscapeLatex(const std::string& raw) {
 
 std::string EscapeHtml(const std::string& text) { return EscapeXml(text); }
 
+std::string KeepText(const std::string& text) { return text; }
+
+constexpr Markup kText = {&KeepText, " ± ", "*", ""};
 constexpr Markup kHtml = {&EscapeHtml, " ± ", "<b>", "</b>"};
 constexpr Markup kMarkdown = {&EscapeMarkdown, " ± ", "**", "**"};
 constexpr Markup kLatex = {&EscapeLatex, " $\\pm$ ", "\\textbf{", "}"};
@@ -111,11 +115,13 @@ std::vector<std::string> OurCells(const TableLine& line, bool with_n, const Mark
   return cells;
 }
 
-std::vector<std::string> PaperCells(const TableLine& line, const Markup& markup) {
+std::vector<std::string> PaperCells(const TableLine& line, const std::vector<Column>& columns, const Markup& markup) {
   const int decimals = FindMetric(line.measure.metric).decimals;
   std::vector<std::string> cells;
-  for (const std::optional<PaperValue>& value : line.paper) {
-    cells.push_back(value ? MeanAndStd(value->mean, value->std, decimals, markup) : "-");
+  for (size_t at = 0; at < line.paper.size(); ++at) {
+    const std::optional<PaperValue>& value = line.paper[at];
+    const std::string missing = RepeatsAttention(columns, at) ? "" : "-";
+    cells.push_back(value ? MeanAndStd(value->mean, value->std, decimals, markup) : missing);
   }
   return cells;
 }
@@ -140,7 +146,7 @@ TextGrid LinesInRows(const Table& table, const Markup& markup, const std::string
     const bool same = before != nullptr && before->task == line.measure.task && before->metric == line.measure.metric;
     before = &line.measure;
     grid.rows.push_back({markup.escape(line.label), OurCells(line, table.n_in_cells, markup), !same});
-    if (!line.paper.empty()) grid.rows.push_back({paper_label, PaperCells(line, markup)});
+    if (!line.paper.empty()) grid.rows.push_back({paper_label, PaperCells(line, table.columns, markup)});
   }
   return grid;
 }
@@ -171,6 +177,24 @@ std::string LatexRow(const std::string& label, const std::vector<std::string>& c
 }
 
 }  // namespace
+
+std::string RenderText(const std::vector<Table>& tables) {
+  std::string text;
+  for (const Table& table : tables) {
+    if (!text.empty()) text += "\n";
+    text += table.name + ": " + table.caption + "\n\n";
+    const TextGrid grid = GridOf(table, kText, "paper");
+    std::vector<std::vector<std::string>> rows = {{""}};
+    rows[0].insert(rows[0].end(), grid.titles.begin(), grid.titles.end());
+    for (const TextRow& row : grid.rows) {
+      rows.push_back({row.label});
+      rows.back().insert(rows.back().end(), row.cells.begin(), row.cells.end());
+    }
+    text += AlignedTable(rows);
+    for (const std::string& footnote : table.footnotes) text += footnote + "\n";
+  }
+  return text;
+}
 
 std::string RenderMarkdown(const std::vector<Table>& tables) {
   std::string text;

@@ -12,7 +12,8 @@ namespace tra {
 // Escapes what Markdown would take for markup, and turns ends of lines into spaces.
 std::string EscapeMarkdown(const std::string& text);
 
-// Render tables for reading.
+// Render tables for reading; as text, for a terminal: columns are aligned, and the best cells begin with a star.
+std::string RenderText(const std::vector<Table>& tables);
 std::string RenderMarkdown(const std::vector<Table>& tables);
 std::string RenderLatex(const std::vector<Table>& tables);
 std::string RenderHtml(const std::vector<Table>& tables);

@@ -1,8 +1,6 @@
 #include "tra/report/tables.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -137,7 +135,10 @@ void AddPaper(Table& table) {
   for (TableLine& line : table.lines) {
     std::vector<std::optional<PaperValue>> values;
     values.reserve(table.columns.size());
-    for (const Column& column : table.columns) values.push_back(FindPaperValue(line.measure, column.attention));
+    for (size_t at = 0; at < table.columns.size(); ++at) {
+      values.push_back(RepeatsAttention(table.columns, at) ? std::nullopt
+                                                           : FindPaperValue(line.measure, table.columns[at].attention));
+    }
     const auto there = [](const auto& value) { return value.has_value(); };
     if (std::none_of(values.begin(), values.end(), there)) continue;
     line.paper = std::move(values);
@@ -147,7 +148,7 @@ void AddPaper(Table& table) {
   if (!any) return;
   for (const Column& column : table.columns) labels = labels || !column.label.empty();
   std::string note = "paper: mean ± std over " + std::to_string(kPaperSeeds) + " seeds as published";
-  if (labels) note += ", for the attention, regardless of our label";
+  if (labels) note += ", in the first column of each attention";
   if (windows) note += "; perplexity of WikiText-103 in tokens of GPT-2";
   table.footnotes.push_back(note);
 }
@@ -167,6 +168,10 @@ bool InPaperOrder::operator()(const Column& a, const Column& b) const {
   return key(a) < key(b);
 }
 
+bool RepeatsAttention(const std::vector<Column>& columns, size_t at) {
+  return at > 0 && columns[at].attention == columns[at - 1].attention;
+}
+
 void RefuseDuplicates(const std::vector<const RunResults*>& runs) {
   std::map<std::tuple<std::string, std::string, std::string, uint64_t>, std::string> files;
   for (const RunResults* run : runs) {
@@ -183,20 +188,25 @@ Table BuildTable(const TableSpec& spec, const std::vector<RunResults>& runs, con
   std::vector<const RunResults*> used, used_with_windows;
   for (const RunResults& run : runs) {
     bool is_used = false, has_windows = false;
-    for (size_t line = 0; line < spec.lines.size(); ++line) {
-      const Measure& measure = spec.lines[line].measure;
-      const std::optional<double> value = FindValue(run, measure);
-      if (!value) continue;
-      auto& lines = values[ColumnOf(run)];
-      lines.resize(spec.lines.size());
-      lines[line].push_back(*value * FindMetric(measure.metric).scale);
-      is_used = true;
-      has_windows = has_windows || measure.window > 0;
+    std::vector<std::optional<double>> found;
+    for (const LineSpec& line : spec.lines) {
+      found.push_back(FindValue(run, line.measure));
+      // That a run solves its task says nothing beside lines of which it has none.
+      is_used = is_used || (found.back() && !FindMetric(line.measure.metric).counted);
+      has_windows = has_windows || (found.back() && line.measure.window > 0);
     }
-    if (is_used) used.push_back(&run);
+    if (!is_used) continue;
+    used.push_back(&run);
+    auto& lines = values[ColumnOf(run)];
+    lines.resize(spec.lines.size());
+    for (size_t line = 0; line < spec.lines.size(); ++line) {
+      if (found[line]) lines[line].push_back(*found[line] * FindMetric(spec.lines[line].measure.metric).scale);
+    }
     if (has_windows) used_with_windows.push_back(&run);
   }
 
+  std::set<std::string> tasks;
+  for (const RunResults* run : used) tasks.insert(run->task);
   Table table;
   table.name = spec.name;
   table.caption = spec.title;
@@ -206,10 +216,11 @@ Table BuildTable(const TableSpec& spec, const std::vector<RunResults>& runs, con
     TableLine line = {spec.lines[at].label, spec.lines[at].measure, {}, {}};
     for (const auto& [column, lines] : values) line.cells.push_back({Summarize(lines[at]), false});
     MarkBest(line);
-    // Keeps a line without results if the paper's numbers are shown; a table without any results keeps all lines.
+    // Keeps a line without results if the paper's numbers are shown and runs of its task are; a table without any
+    // results keeps all lines.
     const auto empty = [](const Cell& cell) { return cell.summary.n == 0; };
-    if ((options.paper && !spec.settings_in_rows) || used.empty() ||
-        !std::all_of(line.cells.begin(), line.cells.end(), empty)) {
+    const bool beside_paper = options.paper && !spec.settings_in_rows && tasks.count(line.measure.task) > 0;
+    if (beside_paper || used.empty() || !std::all_of(line.cells.begin(), line.cells.end(), empty)) {
       table.lines.push_back(std::move(line));
     }
   }
@@ -218,15 +229,6 @@ Table BuildTable(const TableSpec& spec, const std::vector<RunResults>& runs, con
   NoteSteps(used, table);
   if (options.paper && !spec.settings_in_rows) AddPaper(table);
   return table;
-}
-
-std::string Printed(double value, int decimals) {
-  if (std::isnan(value)) return "nan";  // to_chars would also write -nan
-  constexpr double kWide = 1e6;         // a diverged perplexity may have hundreds of digits
-  std::array<char, 64> text{};
-  const auto format = std::abs(value) < kWide ? std::chars_format::fixed : std::chars_format::scientific;
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value, format, decimals);
-  return {text.data(), end.ptr};
 }
 
 }  // namespace tra

@@ -25,6 +25,9 @@ struct InPaperOrder {
   bool operator()(const Column& a, const Column& b) const;
 };
 
+// Says whether the column before has the same attention, with another label.
+bool RepeatsAttention(const std::vector<Column>& columns, size_t at);
+
 // Throws std::invalid_argument that begins with the files of both if two runs have the same task, attention, label and
 // seed: a mean would count that seed twice.
 void RefuseDuplicates(const std::vector<const RunResults*>& runs);
@@ -40,7 +43,7 @@ struct TableLine {
   Measure measure;
   std::vector<Cell> cells;  // by column
   // The paper's numbers by column; empty if not asked for or the paper has no such line. They are of the attention,
-  // whatever our label.
+  // whatever our label, and stand in its first column.
   std::vector<std::optional<PaperValue>> paper;
 };
 
@@ -60,9 +63,6 @@ struct TableOptions {
 
 // Builds a table that does not depend on the order of the runs. Throws what RefuseDuplicates throws.
 Table BuildTable(const TableSpec& spec, const std::vector<RunResults>& runs, const TableOptions& options);
-
-// Returns a value as tables show it: values that print alike are equally good. "nan" and "inf" are printed as such.
-std::string Printed(double value, int decimals);
 
 }  // namespace tra
 

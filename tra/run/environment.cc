@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "tra/kernels/targets.h"
+#include "tra/ops/product.h"
 #include "tra/run/revision.h"
 
 namespace tra {
@@ -50,8 +51,14 @@ std::string EnvironmentJson(const std::string& device) {
       {"simd", ChosenTargetName()},
       {"compiler", __VERSION__},
       {"libtorch", TORCH_VERSION},
+      {"products", ProductLibrary()},
   };
   return json.dump(2) + "\n";
+}
+
+std::string VersionText() {
+  return "tra " TRA_VERSION ", revision " + std::string(kRevision) + "\nLibTorch " TORCH_VERSION ", products by " +
+         ProductLibrary() + ", kernels for " + ChosenTargetName();
 }
 
 }  // namespace tra

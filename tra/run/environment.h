@@ -9,6 +9,9 @@ namespace tra {
 // device.
 std::string EnvironmentJson(const std::string& device);
 
+// Returns what `tra --version` says: version, revision, libraries, and the SIMD instructions that the kernels use here.
+std::string VersionText();
+
 }  // namespace tra
 
 #endif  // TRA_RUN_ENVIRONMENT_H_

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "tra/base/json.h"
 #include "tra/base/mapped_file.h"
 #include "tra/base/names.h"
 #include "tra/base/permutation.h"
@@ -40,9 +41,10 @@ class ObjectReader {
       ++line_;
       if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
       try {
-        object = json::parse(line);
-      } catch (const json::parse_error& error) {
-        Fail("is not JSON from column " + std::to_string(error.byte) + " on" + kExpected);
+        object = ParseJson(line);
+      } catch (const JsonError& error) {
+        const std::string column = std::to_string(error.Byte());
+        Fail((error.Byte() > 0 ? "is not JSON from column " + column + " on" : error.what()) + kExpected);
       }
       if (!object.is_object()) Fail(std::string("is not an object") + kExpected);
       return true;

@@ -38,6 +38,24 @@ std::string Record(const std::string& event) {
 
 std::string WallTime(double seconds) { return Field(1, kFixed64, Bytes(seconds)); }
 
+// Returns the metadata of a summary, which names the page that shows it and holds what that page alone understands.
+std::string Metadata(const std::string& page, const std::string& content) {
+  return Field(9, kBytes, Field(1, kBytes, Field(1, kBytes, page) + Field(2, kBytes, content)));
+}
+
+std::string SummaryEvent(double wall_time, const std::string& tag, const std::string& value) {
+  return Record(WallTime(wall_time) + Field(5, kBytes, Field(1, kBytes, Field(1, kBytes, tag) + value)));
+}
+
+// Returns a google.protobuf.Value.
+std::string Value(const nlohmann::json& value) {
+  if (value.is_boolean()) return Field(4, kVarint, Varint(value.get<bool>() ? 1 : 0));
+  if (value.is_number()) return Field(2, kFixed64, Bytes(value.get<double>()));
+  return Field(3, kBytes, value.is_string() ? value.get<std::string>() : value.dump());
+}
+
+constexpr char kHparams[] = "hparams";
+
 }  // namespace
 
 uint32_t Crc32c(std::string_view bytes) {
@@ -64,6 +82,28 @@ std::string ScalarsEvent(double wall_time, int64_t step, const std::vector<std::
   }
   return Record(WallTime(wall_time) + Field(2, kVarint, Varint(static_cast<uint64_t>(step))) +
                 Field(5, kBytes, summary));
+}
+
+std::string TextEvent(double wall_time, const std::string& tag, const std::string& markdown) {
+  constexpr uint64_t kString = 7;  // of tensorflow.DataType
+  const std::string shape = Field(2, kBytes, Field(1, kVarint, Varint(1)));
+  const std::string tensor = Field(1, kVarint, Varint(kString)) + Field(2, kBytes, shape) + Field(8, kBytes, markdown);
+  return SummaryEvent(wall_time, tag, Metadata("text", "") + Field(8, kBytes, tensor));
+}
+
+std::string RunBeganEvent(double wall_time, const Hyperparameters& hyperparameters) {
+  std::string start;
+  for (const auto& [name, value] : hyperparameters) {  // entries of a map are messages of a key and a value
+    start += Field(1, kBytes, Field(1, kBytes, name) + Field(2, kBytes, Value(value)));
+  }
+  start += Field(5, kFixed64, Bytes(wall_time));
+  return SummaryEvent(wall_time, "_hparams_/session_start_info", Metadata(kHparams, Field(3, kBytes, start)));
+}
+
+std::string RunEndedEvent(double wall_time) {
+  constexpr uint64_t kSuccess = 1;  // of tensorboard.hparams.Status
+  const std::string end = Field(1, kVarint, Varint(kSuccess)) + Field(2, kFixed64, Bytes(wall_time));
+  return SummaryEvent(wall_time, "_hparams_/session_end_info", Metadata(kHparams, Field(4, kBytes, end)));
 }
 
 }  // namespace tra

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <system_error>
@@ -18,6 +19,14 @@ namespace tra {
 namespace {
 
 double WallTime() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+
+double ToMilliseconds(double seconds) { return std::round(seconds * 1000) / 1000; }
+
+Hyperparameters HyperparametersOf(RunConfig config) {
+  Hyperparameters all;
+  for (const ConfigKey& key : ConfigKeys(config)) all.emplace_back(key.name, nlohmann::json::parse(key.get()));
+  return all;
+}
 
 }  // namespace
 
@@ -52,17 +61,23 @@ void AppendFile::Append(const std::string& bytes) {
   }
 }
 
-Metrics::Metrics(const std::string& run, int64_t metrics_bytes, int64_t events_bytes)
+Metrics::Metrics(const std::string& run, int64_t metrics_bytes, int64_t events_bytes, const RunConfig& config)
     : lines_(run_files::In(run, run_files::kMetrics), metrics_bytes),
       events_(run_files::In(run, run_files::kEvents), events_bytes) {
-  if (events_.Bytes() == 0) events_.Append(EventsHead(WallTime()));
+  if (events_.Bytes() > 0) return;
+  const double now = WallTime();
+  events_.Append(EventsHead(now) + TextEvent(now, "configuration", "```toml\n" + ConfigToml(config) + "```\n") +
+                 RunBeganEvent(now, HyperparametersOf(config)));
 }
 
 void Metrics::Write(int64_t step, const Values& values) {
-  nlohmann::ordered_json line = {{"step", step}};
+  const double now = WallTime();
+  nlohmann::ordered_json line = {{"step", step}, {"wall_time", ToMilliseconds(now)}};
   for (const auto& [name, value] : values) line[name] = value;  // NaN becomes null, since JSON has no NaN
   lines_.Append(line.dump() + "\n");
-  events_.Append(ScalarsEvent(WallTime(), step, values));
+  events_.Append(ScalarsEvent(now, step, values));
 }
+
+void Metrics::Finish() { events_.Append(RunEndedEvent(WallTime())); }
 
 }  // namespace tra

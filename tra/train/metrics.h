@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "tra/run/config.h"
+
 namespace tra {
 
 // Appends to a file, which it can first cut back to its length at a checkpoint.
@@ -33,9 +35,13 @@ class Metrics {
  public:
   using Values = std::vector<std::pair<std::string, double>>;
 
-  Metrics(const std::string& run, int64_t metrics_bytes, int64_t events_bytes);
+  // Keeps what was written up to a checkpoint. A file for TensorBoard that begins anew begins with the configuration.
+  Metrics(const std::string& run, int64_t metrics_bytes, int64_t events_bytes, const RunConfig& config);
 
+  // Writes values with the time in seconds since 1970, as "wall_time". Besides that time, and the rates that are named
+  // so, a run that was stopped and resumed writes the same as one that was not.
   void Write(int64_t step, const Values& values);
+  void Finish();  // says to TensorBoard that the run has ended; its last values are its final ones
   int64_t MetricsBytes() const { return lines_.Bytes(); }
   int64_t EventsBytes() const { return events_.Bytes(); }
 

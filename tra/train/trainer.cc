@@ -1,6 +1,7 @@
 #include "tra/train/trainer.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 
 #include <chrono>
 #include <cmath>
@@ -72,7 +73,7 @@ class Trainer {
       const auto found = LoadCheckpoint(path_, model_, parameters_.names, optimizer_, hooks.warning);
       restored = found.has_value();
       if (restored) state_ = *found;
-      metrics_ = std::make_unique<Metrics>(path_, state_.metrics_bytes, state_.events_bytes);
+      metrics_ = std::make_unique<Metrics>(path_, state_.metrics_bytes, state_.events_bytes, config_);
     });
     replicas_.Watch(model_.parameters());
     ShareState(restored);
@@ -82,6 +83,7 @@ class Trainer {
 
   Ended Run() {
     const TrainConfig& train = config_.train;
+    Introduce();
     resumed_at_ = state_.step;
     started_ = interval_started_ = Clock::now();
     while (state_.step < train.steps && !TargetReached()) {
@@ -98,6 +100,26 @@ class Trainer {
 
  private:
   using Clock = std::chrono::steady_clock;
+
+  // Says at once what is trained and with what: the first step may take a while.
+  void Introduce() const {
+    if (!hooks_.notice) return;
+    const TrainConfig& train = config_.train;
+    int64_t parameters = 0;
+    for (const at::Tensor& each : model_.parameters()) parameters += each.numel();
+    const int64_t tokens =
+        MakeBatch(data_.Train(), static_cast<uint64_t>(state_.step * train.batch), train.batch).symbols;
+    const auto counted = [](int64_t n, const std::string& what) {
+      return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+    };
+    std::string text = path_ + ": " + config_.model.attention + ", " + counted(parameters, "parameter") + "; ";
+    if (replicas_.size() > 1) text += std::to_string(replicas_.size()) + " processes of ";
+    text += counted(at::get_num_threads(), "thread") + " on " + replicas_.device().str() + "; ";
+    text += counted(train.steps, "step") + " of " + counted(train.batch, "sequence") + ", about " +
+            counted(tokens, "token") + " each";
+    if (state_.step > 0) text += "; continues at step " + std::to_string(state_.step);
+    hooks_.notice(text);
+  }
 
   // Opens the texts now, so that a missing or empty one is not noticed only hours later.
   void OpenTexts() {
@@ -184,9 +206,8 @@ class Trainer {
     state_.tokens += symbols;
     interval_tokens_ += symbols;
     WatchForSpikes(loss);
-    if (state_.step % train.log_every == 0 || state_.step == train.steps) {
-      Log(loss, sums.correct / sums.answers, lr, norm);
-    }
+    const bool logs = state_.step == 1 || state_.step % train.log_every == 0 || state_.step == train.steps;
+    if (logs || state_.step == resumed_at_ + 1) Log(loss, sums.correct / sums.answers, lr, norm, logs);
   }
 
   // Returns "; ..." for the end of a message; empty in all processes but the first.
@@ -214,7 +235,9 @@ class Trainer {
                    ", its mean was " + std::to_string(mean) + LastCheckpoint());
   }
 
-  void Log(double loss, double accuracy, double lr, double norm) {
+  // Reports a step, and records it in the metrics if it is one of those that they are to have: the first step after a
+  // resume, which is shown as a sign of life, would not be there in a run that was never stopped.
+  void Log(double loss, double accuracy, double lr, double norm, bool record) {
     const auto now = Clock::now();
     const double interval = std::chrono::duration<double>(now - interval_started_).count();
     const double elapsed = std::chrono::duration<double>(now - started_).count();
@@ -228,6 +251,8 @@ class Trainer {
     info.tokens_per_second = static_cast<double>(interval_tokens_) / interval;
     info.seconds_left = elapsed / static_cast<double>(state_.step - resumed_at_) *
                         static_cast<double>(config_.train.steps - state_.step);
+    if (hooks_.logged) hooks_.logged(info);
+    if (!record) return;
     if (metrics_)
       metrics_->Write(info.step, {{"train/loss", loss},
                                   {"train/accuracy", accuracy},
@@ -237,7 +262,6 @@ class Trainer {
                                   {"train/tokens_per_second", info.tokens_per_second}});
     interval_started_ = now;
     interval_tokens_ = 0;
-    if (hooks_.logged) hooks_.logged(info);
   }
 
   void WriteRows(const std::vector<ResultRow>& rows) {
@@ -317,6 +341,7 @@ class Trainer {
     }
     WriteRows(rows);
     replicas_.OnFirst([&] {
+      metrics_->Finish();
       WriteResults(run_files::In(path_, run_files::kResults), MakeResults(config_, data_, state_.step, rows));
     });
     return true;
