@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tra/base/json.h"
+#include "tra/base/json.h"
 #include "tra/cli/progress.h"
 #include "tra/report/results.h"
 #include "tra/run/files.h"
@@ -57,7 +58,7 @@ void LastStep::Read(const std::string& path, int64_t size, std::optional<double>
   double first_step = 0, first_at = std::nan("");
   seconds_per_step_ = 0;
   for (std::string text; std::getline(file, text);) {  // the first may be cut off, the last may not be whole yet
-    const json line = ParseJsonIfAny(text);
+    const json line = ParseJsonIfAny<json>(text);
     if (!line.is_object()) continue;
     const std::string scores = RowsText(ScoresOf(line));
     if (!scores.empty()) scores_ = scores;
