@@ -93,8 +93,7 @@ TEST(Eval, OfATextByWindowAndPosition) {
   const std::string plain = RunTra("eval " + run + " --windows 64 --threads 1").out;
   const std::string details = RunTra("eval " + run + " --windows 64 --threads 1 --details").out;
   EXPECT_EQ(
-      details.rfind("| split                | ppl_token | bits_per_byte |   loss | ppl_word | tokens | bytes |", 0),
-      0U)
+      details.rfind("| split                | ppl_token | bits_per_byte |   loss | ppl_word | tokens | bytes |", 0), 0U)
       << details;
   EXPECT_TRUE(Contains(details, "\n| test at 64, at 32-63 | ")) << details;
   EXPECT_FALSE(Contains(plain, "at 32-63")) << plain;
