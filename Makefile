@@ -1,6 +1,6 @@
 # Short names for the common CMake commands. Every target but clean first installs the packages that are missing, and says
 # which; if none is, it goes straight to the build.
-.PHONY: all setup build demo test asan bench format lint clean
+.PHONY: all setup build demo test asan fuzz bench format lint clean
 all: build
 
 setup:
@@ -24,6 +24,14 @@ asan: setup
 	cmake --preset asan
 	cmake --build --preset asan
 	ctest --preset asan
+
+# Runs every harness of fuzz/ for this long, one after the other; what it finds is left in build/fuzz/found.
+FUZZ_SECONDS ?= 600
+fuzz: setup
+	@scripts/setup.sh --fuzz
+	cmake --preset fuzz
+	cmake --build --preset fuzz
+	fuzz/run.sh build/fuzz $(FUZZ_SECONDS)
 
 bench: build
 	build/release/bin/tra bench attention

@@ -3,6 +3,7 @@
 #   scripts/setup.sh           install what is missing, and say so in one line before; if nothing is, do and say nothing
 #   scripts/setup.sh --check   only say what is missing (exit 1 if anything is)
 #   scripts/setup.sh --browser   also what the tests in a browser need; without it they are skipped, so failing is no error
+#   scripts/setup.sh --fuzz    also what make fuzz needs
 set -euo pipefail
 
 packages=(
@@ -19,6 +20,9 @@ packages=(
   python3-dev python3-torch python3-numpy             # the Python package and its tests
   clang-format clang-tidy                             # make format, make lint
 )
+
+# clang, its libFuzzer and its OpenMP.
+if [[ ${1:-} == --fuzz ]]; then packages+=(clang libclang-rt-dev libomp-dev); fi
 
 missing=()
 optional=()

