@@ -10,14 +10,17 @@
 #include <system_error>
 #include <utility>
 
+#include "tra/base/system_error.h"
+
 namespace tra {
 namespace {
 
 [[noreturn]] void Fail(const std::string& path, const char* action, int error) {
   const char* remedy = error == ENOENT || error == ENOTDIR ? "; check the path"
                        : error == EACCES                   ? "; ask for the right to read it"
+                       : error == ENOMEM                   ? "; there is not enough memory for it"
                                                            : "";
-  throw std::runtime_error(path + ": " + action + ": " + std::generic_category().message(error) + remedy);
+  throw SystemError(path + ": " + action + ": " + std::generic_category().message(error) + remedy, error);
 }
 
 }  // namespace
