@@ -38,5 +38,12 @@ TEST(Events, RecordsAreAsTensorBoardReadsThem) {
   EXPECT_NE(EventsHead(0).find("brain.Event:2"), std::string::npos);
 }
 
+TEST(Events, WholeRecordsEndWhereTheLastOneDoes) {
+  const std::string head = EventsHead(0), both = head + ScalarsEvent(1.5, 300, {{"a/b", 2.0}});
+  EXPECT_EQ(WholeRecords(both), both.size());
+  for (size_t cut = head.size(); cut < both.size(); ++cut) EXPECT_EQ(WholeRecords(both.substr(0, cut)), head.size());
+  EXPECT_EQ(WholeRecords(head.substr(1)), 0u);
+}
+
 }  // namespace
 }  // namespace tra

@@ -3,6 +3,7 @@
 #ifndef TRA_TRAIN_EVENTS_H_
 #define TRA_TRAIN_EVENTS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,6 +18,9 @@ uint32_t Crc32c(std::string_view bytes);
 // Return the record that every such file begins with, and a record of scalars by tag.
 std::string EventsHead(double wall_time);
 std::string ScalarsEvent(double wall_time, int64_t step, const std::vector<std::pair<std::string, double>>& scalars);
+
+// Returns how many of these bytes, from the first on, are whole records.
+size_t WholeRecords(std::string_view bytes);
 
 }  // namespace tra
 

@@ -2,8 +2,11 @@
 #ifndef TRA_TRAIN_METRICS_H_
 #define TRA_TRAIN_METRICS_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,8 +15,14 @@ namespace tra {
 // Appends to a file, which it can first cut back to its length at a checkpoint.
 class AppendFile {
  public:
-  // Opens a file and keeps its first `keep` bytes. Throws std::runtime_error that begins with the path.
-  AppendFile(std::string path, int64_t keep);
+  // Returns how many of these bytes, from the first on, are whole entries: lines, or records.
+  using WholeEntries = std::function<size_t(std::string_view)>;
+  using Warning = std::function<void(const std::string&)>;
+
+  // Opens a file and keeps its first `keep` bytes. If it has fewer, or if an entry ends beyond them, something else has
+  // changed it: then only whole entries are kept, and `warning` is told. Throws std::runtime_error that begins with the
+  // path.
+  AppendFile(std::string path, int64_t keep, const WholeEntries& whole, const Warning& warning);
   ~AppendFile();
   AppendFile(const AppendFile&) = delete;
   AppendFile& operator=(const AppendFile&) = delete;
@@ -33,7 +42,8 @@ class Metrics {
  public:
   using Values = std::vector<std::pair<std::string, double>>;
 
-  Metrics(const std::string& run, int64_t metrics_bytes, int64_t events_bytes);
+  // Opens the files of a run and cuts them back to these lengths.
+  Metrics(const std::string& run, int64_t metrics_bytes, int64_t events_bytes, const AppendFile::Warning& warning);
 
   void Write(int64_t step, const Values& values);
   int64_t MetricsBytes() const { return lines_.Bytes(); }
