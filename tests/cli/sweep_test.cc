@@ -229,6 +229,35 @@ TEST_F(Sweeping, StoppedItEndsWithItsOwnCodeAndNoRunFails) {
   }
 }
 
+TEST_F(Sweeping, KilledItTakesItsRunAlongAndTheNextOneGoesOn) {
+  Write("seeds = [1]\nset = [\"train.steps=1000000\", \"train.checkpoint_every=1000000\"]\n");
+  const Process sweep("sweep " + (directory / "sweep.toml") + " --threads 1");
+  ASSERT_TRUE(WaitFor(At("tiny-tra-s1/metrics.jsonl")));
+  sweep.Kill(SIGKILL);
+  EXPECT_EQ(sweep.Wait(), -SIGKILL);
+  ASSERT_TRUE(WaitFor(At("tiny-tra-s1/checkpoints/latest")));  // its run saves and ends
+  const Process next("sweep " + (directory / "sweep.toml") + " --threads 1", "", directory / "said");
+  ASSERT_TRUE(WaitFor(directory / "said"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  next.Kill(SIGTERM);
+  EXPECT_EQ(next.Wait(), 3) << ReadBytes(directory / "said");
+  EXPECT_FALSE(Contains(ReadBytes(directory / "said"), "1 failed")) << ReadBytes(directory / "said");
+}
+
+TEST_F(Sweeping, ARunThatAnotherProcessTrainsIsNamedAsThat) {
+  const std::string set = "train.steps=1000000";
+  Write("seeds = [1]\nset = [\"" + set + "\"]\n");
+  const Process other("train " + (directory / "tiny.toml") + " --threads 1 --set " + set + " --run " +
+                      At("tiny-tra-s1"));
+  ASSERT_TRUE(WaitFor(At("tiny-tra-s1/metrics.jsonl")));
+  const Result result = Sweep();
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(SaysOf(result.err, "tiny-tra-s1", {"failed", "another process is training in " + At("tiny-tra-s1")}))
+      << result.err;
+  other.Kill(SIGTERM);
+  EXPECT_EQ(other.Wait(), 3);
+}
+
 TEST_F(Sweeping, OptionsMayStandBeforeTheFile) {
   const std::string file = directory / "sweep.toml";
   const Result list = RunTra("sweep --set train.steps=6 --set train.batch=4 " + file + " --list");

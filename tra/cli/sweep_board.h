@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -19,8 +20,9 @@ struct SweepJob {
   int64_t steps = 0;
   State state = State::kWaiting;
   pid_t pid = 0;
-  int64_t log_begin = 0;  // where this attempt begins in its log
-  std::string reason;     // why it failed
+  std::chrono::steady_clock::time_point held_since;  // by another process that trains it
+  int64_t log_begin = 0;                             // where this attempt begins in its log
+  std::string reason;                                // why it failed
 };
 
 size_t Count(const std::vector<SweepJob>& jobs, SweepJob::State state);
