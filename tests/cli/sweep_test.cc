@@ -236,12 +236,14 @@ TEST_F(Sweeping, KilledItTakesItsRunAlongAndTheNextOneGoesOn) {
   sweep.Kill(SIGKILL);
   EXPECT_EQ(sweep.Wait(), -SIGKILL);
   ASSERT_TRUE(WaitFor(At("tiny-tra-s1/checkpoints/latest")));  // its run saves and ends
-  const Process next("sweep " + (directory / "sweep.toml") + " --threads 1", "", directory / "said");
-  ASSERT_TRUE(WaitFor(directory / "said"));
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  const std::string said = directory / "said";
+  const Process next("sweep " + (directory / "sweep.toml") + " --threads 1", "", said);
+  for (int i = 0; i < 3000 && !SaysOf(ReadBytes(said), "tiny-tra-s1", {"running"}); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
   next.Kill(SIGTERM);
-  EXPECT_EQ(next.Wait(), 3) << ReadBytes(directory / "said");
-  EXPECT_FALSE(Contains(ReadBytes(directory / "said"), "1 failed")) << ReadBytes(directory / "said");
+  EXPECT_EQ(next.Wait(), 3) << ReadBytes(said);
+  EXPECT_TRUE(SaysOf(ReadBytes(said), "tiny-tra-s1", {"stopped"})) << ReadBytes(said);
 }
 
 TEST_F(Sweeping, ARunThatAnotherProcessTrainsIsNamedAsThat) {
