@@ -1,6 +1,8 @@
 #include "tra/base/atomic_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -140,6 +142,27 @@ TEST(AtomicFile, KilledWriterLeavesTheOldFileAndTheNextOneSucceeds) {
   EXPECT_EQ(ReadBytes(directory / "a"), "old");
   WriteWhole(directory / "a", "new");
   EXPECT_EQ(ReadBytes(directory / "a"), "new");
+  RemoveLeftovers(directory / "");
+  EXPECT_EQ(directory.Names(), Names{"a"});
+}
+
+TEST(AtomicFile, LeftoversAreRemovedButNotOfAWriterThatLivesElsewhere) {
+  const TemporaryDirectory directory;
+  const pid_t dead = fork();
+  if (dead == 0) _exit(0);
+  ASSERT_EQ(waitpid(dead, nullptr, 0), dead);
+  const std::string prefix = ".tra-" + std::to_string(dead) + "-";
+  const Names others = {prefix + "1.tmpx", prefix + "x.tmp", prefix + "2.tmp"};
+  for (const std::string& name : others) std::ofstream(directory / name) << "other";
+  std::ofstream(directory / (prefix + "0.tmp")) << "of a process that was killed";
+  // The writer of the last one holds its lock, so that process ids of another machine do not matter.
+  const int held = open((directory / (prefix + "2.tmp")).c_str(), O_RDWR);
+  ASSERT_EQ(flock(held, LOCK_EX | LOCK_NB), 0);
+  WriteWhole(directory / "a", "x");  // the first write to a directory tidies it up
+  Names left = others;
+  left.insert("a");
+  EXPECT_EQ(directory.Names(), left);
+  close(held);
 }
 
 TEST(AtomicFile, DirectoriesAndDevicesAreNotReplaced) {

@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <stdexcept>
 #include <utility>
 
 #include "tests/base/files.h"
 #include "tra/base/atomic_file.h"
+#include "tra/base/system_error.h"
 
 namespace tra {
 namespace {
@@ -53,6 +56,21 @@ TEST(MappedFile, FailuresNameThePathAndTheRemedy) {
   EXPECT_NE(Failure(directory / "none").find("none: cannot open: No such file or directory; check the path"),
             std::string::npos);
   EXPECT_NE(Failure(directory / ".").find("is not a regular file"), std::string::npos);
+}
+
+TEST(MappedFile, WhatTheSystemRefusesIsToldFromWhatIsMissing) {
+  const TemporaryDirectory directory;
+  std::filesystem::create_symlink("loop", directory / "loop");
+  const auto means_missing = [&](const char* name) {
+    try {
+      const MappedFile file(directory / name);
+    } catch (const SystemError& error) {
+      return error.MeansMissing();
+    }
+    throw std::logic_error("no SystemError");
+  };
+  EXPECT_TRUE(means_missing("none"));
+  EXPECT_FALSE(means_missing("loop"));
 }
 
 }  // namespace

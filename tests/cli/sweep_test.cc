@@ -235,6 +235,37 @@ TEST_F(Sweeping, StoppedItEndsWithItsOwnCodeAndNoRunFails) {
   }
 }
 
+TEST_F(Sweeping, KilledItTakesItsRunAlongAndTheNextOneGoesOn) {
+  Write("seeds = [1]\nset = [\"train.steps=1000000\", \"train.checkpoint_every=1000000\"]\n");
+  const Process sweep("sweep " + (directory / "sweep.toml") + " --threads 1");
+  ASSERT_TRUE(WaitFor(At("tiny-tra-s1/metrics.jsonl")));
+  sweep.Kill(SIGKILL);
+  EXPECT_EQ(sweep.Wait(), -SIGKILL);
+  ASSERT_TRUE(WaitFor(At("tiny-tra-s1/checkpoints/latest")));  // its run saves and ends
+  const std::string said = directory / "said";
+  const Process next("sweep " + (directory / "sweep.toml") + " --threads 1", "", said);
+  for (int i = 0; i < 3000 && !SaysOf(ReadBytes(said), "tiny-tra-s1", {"running"}); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  next.Kill(SIGTERM);
+  EXPECT_EQ(next.Wait(), 3) << ReadBytes(said);
+  EXPECT_TRUE(SaysOf(ReadBytes(said), "tiny-tra-s1", {"stopped"})) << ReadBytes(said);
+}
+
+TEST_F(Sweeping, ARunThatAnotherProcessTrainsIsNamedAsThat) {
+  const std::string set = "train.steps=1000000";
+  Write("seeds = [1]\nset = [\"" + set + "\"]\n");
+  const Process other("train " + (directory / "tiny.toml") + " --threads 1 --set " + set + " --run " +
+                      At("tiny-tra-s1"));
+  ASSERT_TRUE(WaitFor(At("tiny-tra-s1/metrics.jsonl")));
+  const Result result = Sweep();
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(SaysOf(result.err, "tiny-tra-s1", {"failed", "another process is training in " + At("tiny-tra-s1")}))
+      << result.err;
+  other.Kill(SIGTERM);
+  EXPECT_EQ(other.Wait(), 3);
+}
+
 TEST_F(Sweeping, OptionsMayStandBeforeTheFile) {
   const std::string file = directory / "sweep.toml";
   const Result list = RunTra("sweep --set train.steps=6 --set train.batch=4 " + file + " --list");

@@ -77,6 +77,7 @@ TEST_F(Training, LeavesAWholeRunBehind) {
   }
   size_t checkpoints = 0;
   for (const auto& each : fs::directory_iterator(At("a") + "/checkpoints")) {
+    if (each.is_symlink()) continue;  // latest
     EXPECT_EQ(each.path().filename().string().rfind("step-", 0), 0u) << each.path();
     ++checkpoints;
   }

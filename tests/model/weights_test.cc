@@ -59,8 +59,18 @@ TEST(Weights, ErrorsNameTheTensor) {
             std::string::npos);
   EXPECT_NE(error_after([](auto& f) { f.metadata.clear(); }).find("has no 'config'"), std::string::npos);
   EXPECT_NE(error_after([](auto& f) { f.metadata["config"] = "{"; }).find("not JSON"), std::string::npos);
-  EXPECT_NE(error_after([](auto& f) { f.metadata["config"] = "{\"layers\": -1}"; }).find("layers must be"),
-            std::string::npos);
+  const auto error_with = [&](const auto& change) {
+    return error_after([&](auto& f) {
+      nlohmann::json config = nlohmann::json::parse(f.metadata["config"]);
+      change(config);
+      f.metadata["config"] = config.dump();
+    });
+  };
+  EXPECT_NE(error_with([](auto& config) { config["layers"] = -1; }).find("layers must be"), std::string::npos);
+  for (const char* field : {"heads", "block", "rope_theta"}) {  // a default could be another model
+    EXPECT_NE(error_with([&](auto& config) { config.erase(field); }).find(std::string("lacks the field '") + field),
+              std::string::npos);
+  }
   // These configurations would take more memory than there is.
   for (const char* field : {"vocabulary", "layers", "width"}) {
     EXPECT_NE(error_after([&](auto& f) {

@@ -39,9 +39,9 @@ TEST(RunConfig, EveryKeySurvivesTheResolvedFile) {
   for (const ConfigKey& key : ConfigKeys(config)) {
     bool changed = false;
     const std::string before = key.get();
-    for (const char* value :
-         {"true", "\"other\"", "7", "[3, 5]", "[\"iid\"]", "0.25", "\"rope\"", "\"medium\"", "\"normed-residual\"",
-          "\"none\"", "\"copy\"", "\"gpt2\"", "\"constant\"", "\"matrices\"", "\"valid\"", "\"false\"", "\"true\""}) {
+    for (const char* value : {"true", "\"other\"", "7", "[[3, 5]]", "[3, 5]", "[\"iid\"]", "0.25", "\"rope\"",
+                              "\"medium\"", "\"normed-residual\"", "\"none\"", "\"copy\"", "\"gpt2\"", "\"constant\"",
+                              "\"matrices\"", "\"valid\"", "\"false\"", "\"true\""}) {
       try {
         key.set(value);
         changed = key.get() != before;
@@ -97,6 +97,10 @@ TEST(RunConfig, ErrorsNameTheKeyTheRangeAndTheNearest) {
   EXPECT_EQ(Error("[train]\nschedule = \"cosin\"\n"),
             "x.toml: train.schedule must be one of \"cosine\", \"constant\", got \"cosin\"; did you mean 'cosine'?");
   EXPECT_NE(Error("[data]\nlengths = [9, 2]\n").find("data.lengths must be [] or [low, high]"), std::string::npos);
+  EXPECT_EQ(Error("[eval]\nsplits = [\"iid\", \"iid\"]\n"),
+            "x.toml: eval.splits must be a list of splits, none of them twice, got [\"iid\", \"iid\"]");
+  EXPECT_NE(Error("[eval]\nwindows = [8, 8]\n").find("none of them twice"), std::string::npos);
+  EXPECT_NE(Error("[train]\nextended = [[4, 8], [4, 9]]\n").find("train.extended must be [] or [["), std::string::npos);
   EXPECT_EQ(Error("[train\n").substr(0, 9), "x.toml:1:");
   EXPECT_NE(Error("", {"train.lr"}).find("--set needs key=value"), std::string::npos);
 }

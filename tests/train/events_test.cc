@@ -110,5 +110,12 @@ TEST(Events, HyperparametersAreOfTheirTypes) {
   EXPECT_EQ(Only(Only(Only(Only(Only(ended, 9), 1), 2), 4), 1), "\x01");  // success
 }
 
+TEST(Events, WholeRecordsEndWhereTheLastOneDoes) {
+  const std::string head = EventsHead(0), both = head + ScalarsEvent(1.5, 300, {{"a/b", 2.0}});
+  EXPECT_EQ(WholeRecords(both), both.size());
+  for (size_t cut = head.size(); cut < both.size(); ++cut) EXPECT_EQ(WholeRecords(both.substr(0, cut)), head.size());
+  EXPECT_EQ(WholeRecords(head.substr(1)), 0u);
+}
+
 }  // namespace
 }  // namespace tra

@@ -19,6 +19,18 @@ TEST(Schedule, WarmsUpLinearlyThenFollowsACosine) {
   for (int64_t step = 11; step < 110; ++step) EXPECT_LT(LearningRate(config, step), LearningRate(config, step - 1));
 }
 
+TEST(Schedule, AnExtensionChangesTheRatesThatFollowItOnly) {
+  TrainConfig once, extended;
+  once.steps = 100;
+  extended.steps = 400;
+  extended.extended = {{60, 100}, {80, 200}};  // 100 steps up to 60, 200 up to 80, then 400
+  EXPECT_EQ(LearningRate(extended, 59), LearningRate(once, 59));
+  once.steps = 200;
+  EXPECT_EQ(LearningRate(extended, 60), LearningRate(once, 60));
+  once.steps = 400;
+  EXPECT_EQ(LearningRate(extended, 80), LearningRate(once, 80));
+}
+
 TEST(Schedule, ConstantStaysAndNoWarmUpBeginsAtTheTop) {
   TrainConfig config;
   config.lr = 0.5;

@@ -1,12 +1,17 @@
 #include "tra/base/atomic_file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
+#include <cstdio>
 #include <filesystem>
+#include <mutex>
+#include <set>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -32,7 +37,43 @@ const char* Remedy(int error) {
   }
 }
 
+// Returns whether a name is that of a temporary file, and of which process.
+bool IsTemporary(const std::string& name, pid_t& writer) {
+  unsigned count = 0;
+  int length = 0;
+  const int found = std::sscanf(name.c_str(), ".tra-%d-%u.tmp%n", &writer, &count, &length);
+  return found == 2 && static_cast<size_t>(length) == name.size() && writer > 0;
+}
+
+bool IsAlive(pid_t process) { return kill(process, 0) == 0 || errno == EPERM; }
+
+// Removes leftovers the first time that this process writes to a directory.
+void RemoveLeftoversOnce(const std::string& directory) {
+  static std::mutex mutex;
+  static std::set<std::string> seen;
+  {
+    const std::lock_guard<std::mutex> guard(mutex);
+    if (!seen.insert(directory).second) return;
+  }
+  RemoveLeftovers(directory);
+}
+
 }  // namespace
+
+void RemoveLeftovers(const std::string& directory) {
+  std::error_code unreadable;  // then there is nothing to tidy up
+  const std::filesystem::directory_iterator end;
+  for (std::filesystem::directory_iterator at(directory, unreadable); !unreadable && at != end;
+       at.increment(unreadable)) {
+    pid_t writer = 0;
+    if (!IsTemporary(at->path().filename().string(), writer) || IsAlive(writer)) continue;
+    const int fd = open(at->path().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) continue;
+    // The writer may live on another machine or in another container, where process ids mean something else.
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0) unlink(at->path().c_str());
+    close(fd);
+  }
+}
 
 void AtomicFile::Fail(const char* action, int error) const {
   throw std::runtime_error(path_ + ": " + action + ": " + std::generic_category().message(error) + Remedy(error));
@@ -50,11 +91,18 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   // contain the target's, which may be as long as the file system allows. A name in use belongs to a writer that was
   // killed, or to another machine that shares the disk; then the next one is tried.
   static std::atomic<unsigned> count{0};
+  RemoveLeftoversOnce(directory_);
+  struct stat created {};
   do {
-    temporary_ = directory_ + "/.tra-" + std::to_string(getpid()) + "-" + std::to_string(count++) + ".tmp";
-    fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  } while (fd_ < 0 && (errno == EEXIST || errno == EINTR));
-  if (fd_ < 0) Fail("cannot create a file beside it", errno);
+    if (fd_ >= 0) close(fd_);
+    do {
+      temporary_ = directory_ + "/.tra-" + std::to_string(getpid()) + "-" + std::to_string(count++) + ".tmp";
+      fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    } while (fd_ < 0 && (errno == EEXIST || errno == EINTR));
+    if (fd_ < 0) Fail("cannot create a file beside it", errno);
+    flock(fd_, LOCK_EX | LOCK_NB);  // not every file system has locks; then leftovers stay
+    // Without a name it was taken for a leftover before it was locked.
+  } while (fstat(fd_, &created) == 0 && created.st_nlink == 0);
 }
 
 AtomicFile::~AtomicFile() {

@@ -8,8 +8,8 @@
 namespace tra {
 
 // Writes to a temporary file beside `path`, which Commit renames to `path`. Without Commit the destructor removes the
-// temporary file. A process killed before Commit leaves it behind, and leaves `path` as it was. Failures throw
-// std::runtime_error that begins with `path`.
+// temporary file. A process killed before Commit leaves it behind, and leaves `path` as it was; the next process that
+// writes to this directory removes it. Failures throw std::runtime_error that begins with `path`.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);
@@ -28,6 +28,10 @@ class AtomicFile {
   std::string path_, directory_, temporary_;
   int fd_ = -1;
 };
+
+// Removes the temporary files that killed processes have left in a directory, and no others: a living writer holds a
+// lock on its own, and those of a process that lives on this machine are left alone even without one.
+void RemoveLeftovers(const std::string& directory);
 
 }  // namespace tra
 

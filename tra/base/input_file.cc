@@ -9,6 +9,8 @@
 #include <system_error>
 #include <utility>
 
+#include "tra/base/system_error.h"
+
 namespace tra {
 namespace {
 
@@ -16,7 +18,7 @@ namespace {
   const char* remedy = error == ENOENT || error == ENOTDIR ? "; check the path"
                        : error == EACCES                   ? "; ask for the right to read it"
                                                            : "";
-  throw std::runtime_error(path + ": " + action + ": " + std::generic_category().message(error) + remedy);
+  throw SystemError(path + ": " + action + ": " + std::generic_category().message(error) + remedy, error);
 }
 
 }  // namespace

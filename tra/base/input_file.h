@@ -13,7 +13,7 @@ namespace tra {
 // Is a regular file that is open for reading. Pipes and devices are refused: opening one could wait for ever, and
 // reading one might never end. The bytes stay as they are if another file is renamed to this name, as AtomicFile does;
 // if the file is truncated in place, reading the lost part fails. Failures throw std::runtime_error that begins with
-// the path. Threads may share a file.
+// the path; what the system refused is a SystemError. Threads may share a file.
 class InputFile {
  public:
   InputFile() = default;  // no bytes

@@ -7,6 +7,8 @@
 #include <system_error>
 #include <utility>
 
+#include "tra/base/system_error.h"
+
 namespace tra {
 
 MappedFile::MappedFile(const std::string& path) : MappedFile(InputFile(path)) {}
@@ -15,7 +17,9 @@ MappedFile::MappedFile(const InputFile& file) {
   if (file.Size() == 0) return;  // an empty range cannot be mapped
   void* mapped = mmap(nullptr, file.Size(), PROT_READ, MAP_SHARED, file.Descriptor(), 0);
   if (mapped == MAP_FAILED) {
-    throw std::runtime_error(file.Path() + ": cannot map: " + std::generic_category().message(errno));
+    const int error = errno;
+    const char* remedy = error == ENOMEM ? "; there is not enough memory for it" : "";
+    throw SystemError(file.Path() + ": cannot map: " + std::generic_category().message(error) + remedy, error);
   }
   data_ = static_cast<const char*>(mapped);
   size_ = file.Size();

@@ -13,7 +13,7 @@ namespace tra {
 // Maps a file for reading. The bytes stay as they are if another file is renamed to this name, as AtomicFile does. But
 // if the file is truncated in place, reading the lost part kills the process, so only what is read once and may be
 // larger than memory is mapped; everything else is read with InputFile. Failures throw std::runtime_error that begins
-// with the path.
+// with the path; what the system refused is a SystemError.
 class MappedFile {
  public:
   MappedFile() = default;  // no bytes

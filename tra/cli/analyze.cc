@@ -45,6 +45,8 @@ void WriteFolder(const std::string& folder, const std::vector<Analysis>& runs) {
 }
 
 void RunAnalyze(Request& request) {
+  const bool file = request.out.empty() || request.out == "-" || fs::path(request.out).has_extension();
+  Output out(file ? request.out : "");  // now, so that a missing folder is said before the work
   SetUpComputing(request.threads);
   std::vector<Analysis> runs;
   for (const std::string& path : request.runs) {
@@ -53,9 +55,7 @@ void RunAnalyze(Request& request) {
     runs.push_back(AnalyzeRun(run, request.options));
   }
   const bool json = request.json || fs::path(request.out).extension() == ".json";
-  const bool file = request.out.empty() || request.out == "-" || fs::path(request.out).has_extension();
   if (!file) WriteFolder(request.out, runs);
-  Output out(file ? request.out : "");
   out.Write(json ? ToJson(runs).dump(2) + "\n" : AnalysisMarkdown(runs));
   out.Finish();
 }

@@ -1,12 +1,19 @@
 // tra eval: scores a run's model on any split and at any length.
 #include <CLI/App.hpp>
 #include <algorithm>
+#include <charconv>
 #include <iostream>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "tra/base/atomic_file.h"
 #include "tra/cli/commands.h"
 #include "tra/cli/device.h"
 #include "tra/cli/output.h"
@@ -16,19 +23,27 @@
 #include "tra/eval/evaluate.h"
 #include "tra/report/aligned_table.h"
 #include "tra/report/measure.h"
+#include "tra/run/checkpoints.h"
 #include "tra/run/loaded_run.h"
 
 namespace tra::cli {
 namespace {
 
 struct Request {
-  std::string run, text_split, out, device;
+  std::string run, text_split, out, device, step;
   std::vector<std::string> splits, lengths;
   std::vector<int64_t> windows;
   int64_t examples = 0, stride = 0;
   bool json = false, details = false;
   int threads = 0;
 };
+
+// Results have one row for each split, length and window.
+template <typename T>
+void RequireOnce(const char* option, const std::vector<T>& values) {
+  if (std::set<T>(values.begin(), values.end()).size() == values.size()) return;
+  throw std::invalid_argument(std::string(option) + " names one twice; leave one of them out");
+}
 
 std::string TitleOf(const ResultRow& row) {
   std::string title = row.split;
@@ -81,10 +96,26 @@ void PrintRows(const std::vector<ResultRow>& rows, bool details, Output& out) {
   out.Write(AlignedTable(table));
 }
 
-void RunEval(const Request& request) {
-  SetUpComputing(request.threads);
-  const LoadedRun run = LoadRun(request.run, UseDevice(request.device), PrintWarning);
-  const RunData data(run.config, PrintWarning);
+// Returns the steps to score; nothing stands for the newest sound checkpoint.
+std::vector<std::optional<int64_t>> StepsToScore(const Request& request) {
+  if (request.step.empty()) return {std::nullopt};
+  std::vector<std::optional<int64_t>> steps;
+  if (request.step == "all") {
+    for (const Checkpoint& each : ListCheckpoints(request.run)) steps.insert(steps.begin(), each.step);
+    if (steps.empty()) throw std::runtime_error(request.run + ": has no checkpoint yet");
+    return steps;
+  }
+  int64_t step = 0;
+  const char* const end = request.step.data() + request.step.size();
+  const auto [at, error] = std::from_chars(request.step.data(), end, step);
+  if (error != std::errc() || at != end || step < 0) {
+    throw std::invalid_argument("--step must be the step of a checkpoint, or all, got '" + request.step + "'");
+  }
+  return {step};
+}
+
+// Returns what to score, after checking what otherwise only the end would refuse.
+EvaluateOptions MakeOptions(const Request& request, const RunData& data, std::vector<Range>& lengths) {
   EvaluateOptions options;
   options.most = request.examples;
   options.splits = request.splits;
@@ -98,25 +129,60 @@ void RunEval(const Request& request) {
   } else if (!request.windows.empty() || !request.text_split.empty() || request.stride > 0) {
     throw std::invalid_argument("--windows, --text and --stride are for text; use --lengths and --split for tasks");
   }
+  std::vector<std::pair<int64_t, int64_t>> seen;
+  for (const std::string& each : request.lengths) {
+    lengths.push_back(ParseLengths(each));
+    seen.emplace_back(lengths.back().low, lengths.back().high);
+  }
+  RequireOnce("--lengths", seen);
+  RequireOnce("--split", request.splits);
+  RequireOnce("--windows", request.windows);
+  if (!lengths.empty() && options.splits.empty()) options.splits = {"iid"};
   options.progress = [](const std::string& what) { std::cerr << "tra: scoring " << what << "\n"; };
+  return options;
+}
+
+RunResults Score(const LoadedRun& run, const RunData& data, EvaluateOptions options,
+                 const std::vector<Range>& lengths) {
+  if (lengths.empty()) {
+    return MakeResults(run.config, data, run.step, Evaluate(*run.model, data, run.config, options), options);
+  }
   std::vector<ResultRow> rows;
-  if (request.lengths.empty()) {
-    rows = Evaluate(*run.model, data, run.config, options);
-  } else {
-    if (options.splits.empty()) options.splits = {"iid"};
-    for (const std::string& each : request.lengths) {
-      options.lengths = ParseLengths(each);
-      for (ResultRow& row : Evaluate(*run.model, data, run.config, options)) rows.push_back(std::move(row));
-    }
+  for (const Range& each : lengths) {
+    options.lengths = each;
+    for (ResultRow& row : Evaluate(*run.model, data, run.config, options)) rows.push_back(std::move(row));
   }
-  const RunResults results = MakeResults(run.config, data, run.step, rows, options);
-  if (!request.out.empty()) WriteResults(request.out, results);
+  return MakeResults(run.config, data, run.step, rows, options);
+}
+
+void RunEval(const Request& request) {
+  const std::vector<std::optional<int64_t>> steps = StepsToScore(request);
+  if (!request.out.empty() && request.step == "all") {
+    throw std::invalid_argument("--out holds the results of one step; with --step all use --json > FILE");
+  }
+  if (!request.out.empty()) AtomicFile(request.out);  // throws now, rather than after the work, if it cannot be written
+  SetUpComputing(request.threads);
+  const at::Device device = UseDevice(request.device);
+  std::optional<RunData> data;
+  std::vector<Range> lengths;
+  EvaluateOptions options;
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
   Output out("");
-  if (request.json) {
-    out.Line(ToJson(results).dump(2));
-  } else {
-    PrintRows(rows, request.details, out);
+  for (const std::optional<int64_t>& step : steps) {
+    const LoadedRun run = LoadRun(request.run, device, PrintWarning, step);
+    if (!data) {
+      data.emplace(run.config, PrintWarning);
+      options = MakeOptions(request, *data, lengths);
+    }
+    const RunResults results = Score(run, *data, options, lengths);
+    if (!request.out.empty()) WriteResults(request.out, results);
+    all.push_back(ToJson(results));
+    if (request.json) continue;
+    if (steps.size() > 1) out.Line("step " + std::to_string(run.step));
+    PrintRows(results.rows, request.details, out);
+    out.Flush();
   }
+  if (request.json) out.Line((request.step == "all" ? all : all.front()).dump(2));
   out.Finish();
 }
 
@@ -143,12 +209,16 @@ void AddEval(CLI::App& app) {
       ->add_option("--stride", request->stride,
                    "tokens between the starts of windows; the length of a window by default")
       ->check(WholeNumber(1, kMostPositions));
+  command->add_option("--step", request->step,
+                      "score the checkpoint of this step (0: before training), or all; the newest by default");
   command->add_flag("--details", request->details, "also print losses; for text, also perplexity and loss by position");
   command->add_flag("--json", request->json, "print JSON like results.json, for programs");
   command->add_option("--out", request->out, "also write results to this file");
   AddThreadsOption(*command, request->threads);
   AddDeviceOption(*command, request->device);
-  command->footer("Example: tra eval runs/copy-tra-s1 --lengths 100,300 --examples 500");
+  command->footer(
+      "Examples: tra eval runs/copy-tra-s1 --lengths 100,300 --examples 500\n"
+      "          tra eval runs/copy-tra-s1 --step all --split iid");
   command->callback([request] { RunEval(*request); });
 }
 

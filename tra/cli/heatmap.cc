@@ -168,6 +168,7 @@ void CheckSameInput(const Request& request, size_t number, const InspectedRun& f
 
 void RunHeatmap(const Request& request) {
   CheckPictureName(request.out);
+  Output out(request.out);  // now, so that a missing folder is said before the work
   SetUpComputing(request.threads);
   Runs runs;
   for (const std::string& name : request.runs) {
@@ -184,7 +185,6 @@ void RunHeatmap(const Request& request) {
   map.first_query = static_cast<size_t>(part.first_query);
   map.first_key = static_cast<size_t>(part.first_key);
   for (size_t i = 0; i < runs.size(); ++i) AddRun(request, request.runs[i], *runs[i], input, part, map);
-  Output out(request.out);
   out.Write(PictureBytes(HeatmapSvg(map), request.out));
   out.Finish();
   Output said("");

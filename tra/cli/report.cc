@@ -201,6 +201,7 @@ void MakeReport(const Request& request) {
   if (ending != ".html" && ending != ".htm") {
     throw std::invalid_argument(request.out + ": a report is a page; end the name in .html");
   }
+  Output out(request.out);  // now, so that a missing folder is said before the work
   SetUpComputing(request.threads);
   const std::vector<std::string> folders = FindRuns(request.runs);
   const std::vector<ChartedRun> runs = ReadChartedRuns(folders);
@@ -222,7 +223,6 @@ void MakeReport(const Request& request) {
   report.tables = TablesOf(runs);
   report.charts = ChartsOf(runs);
   LookInside(request, report.runs, report);
-  Output out(request.out);
   out.Write(ReportPage(report));
   out.Finish();
 }

@@ -16,9 +16,12 @@
 #include <thread>
 #include <utility>
 
+#include "tra/base/file_lock.h"
 #include "tra/cli/program.h"
 #include "tra/cli/runtime.h"
 #include "tra/cli/sweep_board.h"
+#include "tra/cli/sweep_process.h"
+#include "tra/run/checkpoints.h"
 #include "tra/run/config.h"
 #include "tra/run/directory.h"
 #include "tra/run/files.h"
@@ -109,6 +112,13 @@ bool DiedOfTheStop(int status) {
   return StopRequested() && WIFSIGNALED(status) && (WTERMSIG(status) == SIGTERM || WTERMSIG(status) == SIGINT);
 }
 
+// Says whether another process trains a run, such as one of a sweep that was killed a moment ago and now saves.
+bool IsTrainedByAnother(const std::string& run) {
+  const std::string lock = run_files::In(run, run_files::kLock);
+  std::error_code none;  // then the run itself will say what is wrong
+  return fs::exists(lock, none) && FileLock(lock, FileLock::Wait::kNo).HeldByAnother();
+}
+
 State EndOf(const SweepJob& job, int status) {
   if (IsDone(job.run->folder)) return State::kDone;
   if (WIFEXITED(status) && WEXITSTATUS(status) == kStoppedOnRequest) return State::kStopped;
@@ -138,7 +148,7 @@ class Runner {
       if (StopRequested() && !told_) TellToStop();
       if (!told_) StartWaiting();
       board_.Show();
-      if (Count(jobs_, State::kRunning) == 0) break;
+      if (Count(jobs_, State::kRunning) == 0 && (told_ || Count(jobs_, State::kWaiting) == 0)) break;
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
     }
     board_.Finish();
@@ -169,10 +179,27 @@ class Runner {
     size_t running = Count(jobs_, State::kRunning);
     for (SweepJob& job : jobs_) {
       if (running >= at_once_ || job.state != State::kWaiting) continue;
-      Start(job);
+      if (IsTrainedByAnother(job.run->folder)) {
+        if (!WaitForOther(job)) board_.Report(job);
+        continue;
+      }
+      job.state = IsDone(job.run->folder) ? State::kDone : job.state;  // the other process may have finished it
+      if (job.state == State::kWaiting) Start(job);
       running += job.state == State::kRunning ? 1 : 0;
       board_.Report(job);
     }
+  }
+
+  // Gives a run that another process trains some time to save and end. Returns false, with the reason, once that is
+  // over: it would say so itself, but in a log that the other process writes to as well.
+  static bool WaitForOther(SweepJob& job) {
+    using Clock = std::chrono::steady_clock;
+    constexpr auto kMost = std::chrono::seconds(5);
+    if (job.held_since == Clock::time_point()) job.held_since = Clock::now();
+    if (Clock::now() - job.held_since < kMost) return true;
+    job.state = State::kFailed;
+    job.reason = "another process is training in " + job.run->folder + "; wait for it, or stop it";
+    return false;
   }
 
   void Start(SweepJob& job) const {
@@ -196,8 +223,10 @@ class Runner {
 }  // namespace
 
 std::vector<std::string> TrainArguments(const SweepRun& run, const Computing& with) {
+  // A run that has begun goes on as it was, unless the user says otherwise: other numbers of threads change its bits.
+  const int threads = with.threads_given ? with.threads : RecordedThreads(run.folder).value_or(with.threads);
   std::vector<std::string> arguments = {ProgramPath(), "train",    run.config,  "--run",
-                                        run.folder,    "--resume", "--threads", std::to_string(with.threads)};
+                                        run.folder,    "--resume", "--threads", std::to_string(threads)};
   if (!with.device.empty()) arguments.insert(arguments.end(), {"--device", with.device});
   for (const std::string& each : run.overrides) arguments.insert(arguments.end(), {"--set", each});
   return arguments;
@@ -215,6 +244,7 @@ JobsEnd RunJobs(const std::vector<SweepRun>& runs, int at_once, const Computing&
     if (!parent.empty()) fs::create_directories(parent);
   }
   CatchStopSignals();
+  AnnounceSweep();
   Runner runner(runs, at_once, with);
   runner.Run();
   return {Count(runner.jobs(), State::kDone), Count(runner.jobs(), State::kFailed), runner.stopped()};

@@ -12,7 +12,8 @@ namespace tra::cli {
 // Says what a run computes with.
 struct Computing {
   int threads = 1;
-  std::string device;  // empty: the CPU
+  std::string device;          // empty: the CPU
+  bool threads_given = false;  // by the user; otherwise a run that has begun keeps its own number
 };
 
 // Returns the command that trains a run, or continues it.
@@ -27,7 +28,8 @@ struct JobsEnd {
 };
 
 // Trains the runs that are not done, at most `at_once` at a time, until all have ended or a signal asks to stop: then
-// each saves and ends. The output of a run goes to FOLDER.log. A run that fails does not stop the rest.
+// each saves and ends. If this process is killed, they do the same. A run that another process trains is waited for,
+// for some seconds. The output of a run goes to FOLDER.log. A run that fails does not stop the rest.
 JobsEnd RunJobs(const std::vector<SweepRun>& runs, int at_once, const Computing& with);
 
 }  // namespace tra::cli

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <thread>
 
+#include "tra/cli/sweep_process.h"
 #include "tra/ops/pooled_memory.h"
 #include "tra/ops/threads.h"
 
@@ -54,6 +55,6 @@ void CatchStopSignals() {
   static_cast<void>(once);
 }
 
-bool StopRequested() { return stop_requested; }
+bool StopRequested() { return stop_requested || IsOrphaned(); }
 
 }  // namespace tra::cli

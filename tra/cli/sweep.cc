@@ -134,7 +134,8 @@ void ListRuns(const Sweep& sweep) {
 int RunSweep(const Request& request) {
   const Sweep sweep = ReadSweep(request.file, request.set);
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  const Computing with = {request.threads > 0 ? request.threads : std::max(1, cores / request.jobs), request.device};
+  const Computing with = {request.threads > 0 ? request.threads : std::max(1, cores / request.jobs), request.device,
+                          request.threads > 0};
   if (!request.slurm.empty()) {
     if (request.device.find(':') != std::string::npos) {
       throw std::invalid_argument("--device " + request.device + ": Slurm gives each run its own GPU; use cuda");

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -22,9 +23,10 @@ struct SweepJob {
   int64_t steps = 0;
   State state = State::kWaiting;
   pid_t pid = 0;
-  double began = 0;       // when this attempt began, in seconds since 1970
-  int64_t log_begin = 0;  // where this attempt begins in its log
-  std::string reason;     // why it failed
+  double began = 0;                                  // when this attempt began, in seconds since 1970
+  int64_t log_begin = 0;                             // where this attempt begins in its log
+  std::chrono::steady_clock::time_point held_since;  // by another process that trains it
+  std::string reason;                                // why it failed
 };
 
 size_t Count(const std::vector<SweepJob>& jobs, SweepJob::State state);

@@ -62,21 +62,52 @@ void CheckSizes(const ModelConfig& config, const std::map<std::string, at::Tenso
 
 }  // namespace
 
+std::optional<ModelConfig> ConfigOf(const std::map<std::string, std::string>& metadata,
+                                    const std::string& name_for_errors) {
+  const auto found = metadata.find("config");
+  if (found == metadata.end()) return std::nullopt;
+  try {
+    const nlohmann::json json = ParseJson(found->second), whole = ToJson(ModelConfig());
+    // ConfigFromJson would take a default, but SaveModel wrote all of these.
+    for (const auto& [field, value] : whole.items()) {
+      if (!json.is_object() || json.contains(field)) continue;
+      throw std::invalid_argument("model: lacks the field '" + field + "'");
+    }
+    return ConfigFromJson(json);
+  } catch (const JsonError& error) {
+    throw std::runtime_error(name_for_errors + ": its configuration " + error.what());
+  } catch (const std::invalid_argument& error) {
+    throw std::runtime_error(name_for_errors + ": " + error.what());
+  }
+}
+
+std::string ModelDifferences(const ModelConfig& now, const ModelConfig& before) {
+  const nlohmann::json a = ToJson(now), b = ToJson(before);
+  nlohmann::json all = a;
+  all.update(b);
+  const auto shown = [](const nlohmann::json& in, const std::string& field) {
+    return in.contains(field) ? in[field].dump() : "auto";
+  };
+  std::string text;
+  for (const auto& [field, value] : all.items()) {
+    if (shown(a, field) == shown(b, field)) continue;
+    text += (text.empty() ? "" : ", ") + field + " (" + shown(a, field) + ", was " + shown(b, field) + ")";
+  }
+  return text;
+}
+
 std::shared_ptr<Decoder> LoadModel(const std::string& path, at::Device device) {
   const SafetensorsFile file = ReadSafetensors(path);
-  const auto config = file.metadata.find("config");
-  if (config == file.metadata.end()) {
+  const std::optional<ModelConfig> config = ConfigOf(file.metadata, path);
+  if (!config) {
     throw std::runtime_error(path +
                              ": has no 'config' in its metadata; make the model from a configuration and load the "
                              "weights into it");
   }
   std::shared_ptr<Decoder> model;
   try {
-    const ModelConfig read = ConfigFromJson(ParseJson(config->second));
-    CheckSizes(read, file.tensors);
-    model = std::make_shared<Decoder>(read, 0, device);
-  } catch (const JsonError& error) {
-    throw std::runtime_error(path + ": its configuration " + error.what());
+    CheckSizes(*config, file.tensors);
+    model = std::make_shared<Decoder>(*config, 0, device);
   } catch (const std::invalid_argument& error) {
     throw std::runtime_error(path + ": " + error.what());
   }

@@ -11,6 +11,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "tra/model/decoder.h"
@@ -25,6 +26,14 @@ void SaveModel(const Decoder& model, const std::string& path);
 // Loads a model in fp32 and in evaluation mode; call train() to continue training. Errors begin with the path; missing,
 // unknown or misshapen tensors are named.
 std::shared_ptr<Decoder> LoadModel(const std::string& path, at::Device device = at::kCPU);
+
+// Returns the configuration in the metadata of a file of weights; nothing if it has none. Throws std::runtime_error,
+// which begins with the name, for one that is not whole or makes no sense.
+std::optional<ModelConfig> ConfigOf(const std::map<std::string, std::string>& metadata,
+                                    const std::string& name_for_errors);
+
+// Returns for a message what differs between two models, such as "heads (2, was 4)"; empty if nothing does.
+std::string ModelDifferences(const ModelConfig& now, const ModelConfig& before);
 
 // Copies weights into a model of the same shape.
 void LoadWeights(Decoder& model, const std::map<std::string, at::Tensor>& weights, const std::string& name_for_errors);

@@ -119,6 +119,13 @@ RunConfig ReadConfig(const std::string& path, const std::vector<std::string>& ov
   return ParseConfig(text, overrides, path);
 }
 
+int64_t StepsOfSchedule(const TrainConfig& config, int64_t step) {
+  for (const std::vector<int64_t>& change : config.extended) {
+    if (step < change[0]) return change[1];
+  }
+  return config.steps;
+}
+
 std::string ConfigToml(const RunConfig& config) {
   RunConfig copy = config;
   std::string text, section;

@@ -38,7 +38,10 @@ constexpr NamedValue<Decay> kDecays[] = {{"all", Decay::kAll}, {"matrices", Deca
 
 struct TrainConfig {
   uint64_t seed = 1;
+  std::string init_from;  // a run or a file whose weights training begins with; empty: drawn from the seed
   int64_t steps = 1000, batch = 64;
+  // How often `steps` was changed by --steps after training had begun: [step, steps before], in the order of steps.
+  std::vector<std::vector<int64_t>> extended;
   double lr = 1e-3, final_lr = 0.0;  // final_lr is a fraction of lr
   int64_t warmup = 0;                // steps
   Schedule schedule = Schedule::kCosine;
@@ -75,6 +78,9 @@ struct RunConfig {
   TrainConfig train;
   EvalConfig eval;
 };
+
+// Returns the number of steps that the schedule reckoned with when it took this step.
+int64_t StepsOfSchedule(const TrainConfig& config, int64_t step);
 
 // Documents a value of a configuration, and reads and writes it.
 struct ConfigKey {

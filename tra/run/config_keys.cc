@@ -6,6 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
@@ -172,6 +173,12 @@ std::vector<std::string> With(std::vector<std::string> names, const char* more) 
   return names;
 }
 
+// Results have one row for each split and window, so that none may be scored twice.
+template <typename T>
+bool AllDiffer(const std::vector<T>& values) {
+  return std::set<T>(values.begin(), values.end()).size() == values.size();
+}
+
 constexpr NamedValue<bool> kSwitch[] = {{"true", true}, {"false", false}};
 // More than any machine gets done, and little enough for products of two to fit into 64 bits.
 constexpr int64_t kMany = 1'000'000'000;
@@ -232,7 +239,19 @@ void AddDataKeys(DataConfig& data, Keys& keys) {
 void AddTrainKeys(TrainConfig& train, Keys& keys) {
   keys.Seed("train.seed", train.seed,
             "seed of initial weights, dropout, labels and, unless data.seed is set, of the examples");
+  keys.Text("train.init_from", train.init_from,
+            "run or .safetensors file whose weights training begins with; empty: drawn from the seed");
   keys.Integer("train.steps", train.steps, 1, kMany, "");
+  keys.Add("train.extended", train.extended, "[] or [[step, steps before], ...] with growing steps",
+           "written by --steps: at which step the number of steps was changed, and what it was before",
+           [](const std::vector<std::vector<int64_t>>& v) {
+             int64_t last = -1;
+             return std::all_of(v.begin(), v.end(), [&last](const std::vector<int64_t>& change) {
+               const bool right = change.size() == 2 && change[0] > last && change[1] >= 1;
+               if (right) last = change[0];
+               return right;
+             });
+           });
   keys.Integer("train.batch", train.batch, 1, kMany, "examples, or windows of text, per step");
   keys.Number("train.lr", train.lr, 0, kUnbounded, "highest learning rate of AdamW");
   keys.Integer("train.warmup", train.warmup, 0, kMany, "steps over which the rate grows linearly to lr");
@@ -263,16 +282,17 @@ void AddTrainKeys(TrainConfig& train, Keys& keys) {
 void AddEvalKeys(EvalConfig& eval, Keys& keys) {
   keys.Seed("eval.seed", eval.seed,
             "seed of the examples; the same for all runs, so that their scores can be compared");
-  keys.Add("eval.splits", eval.splits, "a list of splits", "splits to score; []: all of the task's except train",
-           [](const std::vector<std::string>&) { return true; });
+  keys.Add("eval.splits", eval.splits, "a list of splits, none of them twice",
+           "splits to score; []: all of the task's except train", &AllDiffer<std::string>);
   keys.Integer("eval.examples", eval.examples, 1, kMany, "examples per split, at the end");
   keys.Integer("eval.quick_examples", eval.quick_examples, 1, kMany,
                "examples per split, or windows of text, during training");
   keys.Integer("eval.positions", eval.positions, 1, kMany, "most positions computed at once, to limit memory");
   keys.Choice("eval.text_split", eval.text_split, CorpusSplits(), "text: the split to score at the end");
-  keys.Add("eval.windows", eval.windows, "a list of lengths from 1 to " + std::to_string(kMostPositions),
+  keys.Add("eval.windows", eval.windows,
+           "a list of lengths from 1 to " + std::to_string(kMostPositions) + ", none of them twice",
            "text: lengths of the windows to score", [](const std::vector<int64_t>& v) {
-             return !v.empty() &&
+             return !v.empty() && AllDiffer(v) &&
                     std::all_of(v.begin(), v.end(), [](int64_t w) { return w >= 1 && w <= kMostPositions; });
            });
   keys.Integer("eval.stride", eval.stride, 0, kMostPositions,

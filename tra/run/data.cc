@@ -5,6 +5,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "tra/base/checksum.h"
+#include "tra/base/input_file.h"
+#include "tra/model/attention/variants.h"
 #include "tra/tasks/flipflop_lines.h"
 #include "tra/tasks/task.h"
 #include "tra/text/corpus.h"
@@ -204,23 +207,59 @@ const TokenFile& RunData::Text(const std::string& split) const {
   return texts_.emplace(split, std::move(tokens)).first->second;
 }
 
-void CheckRun(const RunConfig& config) {
+std::map<std::string, std::string> RunData::Checksums() const {
+  std::map<std::string, std::string> sums;
+  if (!config_.data.file.empty()) sums["data.file"] = Sha256OfFile(InputFile(config_.data.file));
+  if (folder_) {
+    for (const std::string& split : folder_->splits()) {
+      sums["data.folder (" + split + ")"] = Sha256OfFile(InputFile(ExampleFile(config_.data.folder, split)));
+    }
+  }
+  if (!IsText()) return sums;
+  sums["data.tokenizer_files"] = tokenizer_->Checksum();
+  for (const std::string& split : TextSplits(config_)) {
+    sums["data.corpus (" + split + ")"] = Text(split).Info().text_sha256;
+  }
+  return sums;
+}
+
+namespace {
+
+// Learned positions and labels end somewhere; without this only the last evaluation would notice.
+void RequirePositions(const ModelConfig& model, int64_t longest) {
+  if (FindVariant(model.attention).positions == Positions::kNone || model.max_length >= longest) return;
+  throw std::invalid_argument("model.max_length: " + model.attention + " has " + std::to_string(model.max_length) +
+                              " positions, but sequences of " + std::to_string(longest) +
+                              " are trained on or scored; set it to at least that, or 0, or score shorter ones");
+}
+
+}  // namespace
+
+ModelConfig CheckRun(const RunConfig& config) {
   const bool text = config.data.task == "text";
   if (config.train.target > 0 && (text || config.train.eval_every == 0)) {
     throw std::invalid_argument(
         text ? "train.target is an exact match, which data.task \"text\" does not have; set it to 0"
              : "train.target needs evaluations: set train.eval_every, for example to 100");
   }
-  if (!text) {
+  ModelConfig model;
+  int64_t train_length = config.data.window, longest = train_length;
+  if (text) {
+    RequireCorpus(config.data);
+    const Corpus corpus = FindCorpus(config.data.corpus);
+    for (const std::string& split : TextSplits(config)) corpus.Text(split);
+    const int64_t vocabulary = MakeTokenizer(config.data.tokenizer, config.data.tokenizer_files)->Vocabulary();
+    longest = *std::max_element(config.eval.windows.begin(), config.eval.windows.end());
+    model = MakeModelConfig(config, vocabulary, train_length, longest);
+  } else {
     const RunData data(config);
-    CheckConfig(MakeModelConfig(config, data.Vocabulary(), data.TrainLength(), data.Longest()));
-    return;
+    train_length = data.TrainLength();
+    longest = data.Longest();
+    model = MakeModelConfig(config, data.Vocabulary(), train_length, longest);
   }
-  RequireCorpus(config.data);
-  const Corpus corpus = FindCorpus(config.data.corpus);
-  for (const std::string& split : TextSplits(config)) corpus.Text(split);
-  const int64_t vocabulary = MakeTokenizer(config.data.tokenizer, config.data.tokenizer_files)->Vocabulary();
-  CheckConfig(MakeModelConfig(config, vocabulary, config.data.window, config.data.window));
+  CheckConfig(model);
+  RequirePositions(model, std::max(train_length, longest));
+  return model;
 }
 
 }  // namespace tra

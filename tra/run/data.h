@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,6 +59,9 @@ class RunData {
   const Tokenizer& tokenizer() const { return *tokenizer_; }
   const TokenFile& Text(const std::string& split) const;  // opened when first asked for
 
+  // Returns the SHA-256 of all that training and scoring read, by name; nothing for what is generated.
+  std::map<std::string, std::string> Checksums() const;
+
  private:
   void OpenTask();
   void OpenFolder();
@@ -81,8 +85,8 @@ std::string TaskName(const DataConfig& data);
 std::vector<std::string> TextSplits(const RunConfig& config);
 
 // Checks a run before it leaves anything behind: throws if values do not fit together or files are missing. Does not
-// read texts.
-void CheckRun(const RunConfig& config);
+// read texts. Returns the model that it trains.
+ModelConfig CheckRun(const RunConfig& config);
 
 }  // namespace tra
 

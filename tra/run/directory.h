@@ -3,7 +3,9 @@
 #ifndef TRA_RUN_DIRECTORY_H_
 #define TRA_RUN_DIRECTORY_H_
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,17 +19,28 @@ class RunDirectory {
   enum class Start : uint8_t { kNew, kResume };
 
   // Opens and locks the folder for the process that trains in it. A new run needs a folder without a run; a resumed run
-  // must have been started with the same configuration. A run that has saved nothing yet does not count as one. Throws
+  // must have been started with the same configuration, which config.toml and its checkpoints know. A run that has
+  // saved nothing yet does not count as one; a config.toml that is not of a run is not overwritten. Throws
   // std::runtime_error or std::invalid_argument that says what to do.
   RunDirectory(std::string path, const RunConfig& config, Start start, const std::string& device = "cpu");
 
+  // Changes the number of steps of a run that has begun, also of one that is done, from its newest checkpoint on, and
+  // records that in config.toml. Returns what changed, for a message; empty if the run has this number already. Throws
+  // std::invalid_argument for one that it has passed.
+  std::string Extend(int64_t steps);
+
   const std::string& path() const { return path_; }
+  const RunConfig& config() const { return config_; }
   bool Locked() const { return lock_->Error() == 0; }  // false if the file system does not support locks
   void Finish(const std::string& how);                 // writes DONE
   void Fail(const std::string& why);                   // writes FAILED, if it can
 
  private:
+  void CheckBegun() const;
+  void Begin(const std::string& device) const;
+
   std::string path_;
+  RunConfig config_;
   std::unique_ptr<FileLock> lock_;
 };
 

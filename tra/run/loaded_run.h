@@ -20,7 +20,9 @@ struct LoadedRun {
 
 // Loads the model of a run's newest sound checkpoint, or of the checkpoint of `step`; at 0, makes the model that
 // training began with. Damaged checkpoints are reported to `warning`. Throws std::runtime_error that says what to do,
-// and std::invalid_argument for a step that was not saved.
+// and std::invalid_argument for a step that was not saved, or if the checkpoint was made with another configuration
+// than config.toml has. Checkpoints of versions that did not record theirs are loaded if at least the model is the
+// same.
 LoadedRun LoadRun(const std::string& path, at::Device device, const Warning& warning,
                   std::optional<int64_t> step = std::nullopt);
 

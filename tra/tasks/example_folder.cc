@@ -24,10 +24,6 @@ constexpr char kTrain[] = "train", kExtension[] = ".jsonl";
 constexpr int64_t kMostTokens = 1 << 20;
 constexpr char kExpected[] = R"(; expected examples such as {"tokens": [1, 5, 2, 5], "supervised": [3]})";
 
-std::string PathOf(const std::string& folder, const std::string& split) {
-  return (fs::path(folder) / (split + kExtension)).string();
-}
-
 // Reads the objects of a file one after the other, and skips empty lines.
 class ObjectReader {
  public:
@@ -181,7 +177,7 @@ class FileReader {
 std::vector<std::string> FindSplits(const std::string& folder) {
   std::error_code ignored;
   std::vector<std::string> splits;
-  if (!fs::is_directory(folder, ignored) || !fs::exists(PathOf(folder, kTrain), ignored)) {
+  if (!fs::is_directory(folder, ignored) || !fs::exists(ExampleFile(folder, kTrain), ignored)) {
     throw std::runtime_error(folder + ": is not a folder with a " + kTrain + kExtension +
                              "; put one there, and a file for each split to score (tra data export writes some)");
   }
@@ -195,6 +191,10 @@ std::vector<std::string> FindSplits(const std::string& folder) {
 }
 
 }  // namespace
+
+std::string ExampleFile(const std::string& folder, const std::string& split) {
+  return (fs::path(folder) / (split + kExtension)).string();
+}
 
 Example FileExamples::At(uint64_t index) const {
   if (index >= lines_.size()) {
@@ -230,7 +230,7 @@ Example ShuffledExamples::At(uint64_t index) const {
 ExampleFolder::ExampleFolder(const std::string& path, int64_t vocabulary) : splits_(FindSplits(path)) {
   std::optional<std::vector<std::string>> named;
   for (const std::string& split : splits_) {
-    const std::string file = PathOf(path, split);
+    const std::string file = ExampleFile(path, split);
     const bool train = files_.empty();
     const std::vector<std::string> groups_before = groups_;
     FileReader reader(file, groups_);
@@ -245,7 +245,7 @@ ExampleFolder::ExampleFolder(const std::string& path, int64_t vocabulary) : spli
       }
       NameAll(names_, vocabulary);
     } else if (reader.names() && reader.names() != named) {
-      throw std::runtime_error(file + ": its head names other tokens than that of " + PathOf(path, kTrain) +
+      throw std::runtime_error(file + ": its head names other tokens than that of " + ExampleFile(path, kTrain) +
                                "; they must be the same");
     } else if (groups_before.empty() && !groups_.empty()) {
       throw std::runtime_error(file + ": its examples have a group, but those of " + splits_.front() + kExtension +
@@ -262,7 +262,7 @@ const std::shared_ptr<const FileExamples>& ExampleFolder::Split(const std::strin
 
 std::vector<std::string> ReadTokenNames(const std::string& folder, int64_t vocabulary) {
   FindSplits(folder);
-  ObjectReader reader(PathOf(folder, kTrain));
+  ObjectReader reader(ExampleFile(folder, kTrain));
   std::vector<std::string> names;
   json first;
   if (reader.Next(first) && IsHead(first)) names = NamesOf(first, reader).value_or(names);

@@ -43,6 +43,9 @@ class ShuffledExamples : public ExampleSource {
   uint64_t seed_;
 };
 
+// Returns the path of the file with the examples of a split.
+std::string ExampleFile(const std::string& folder, const std::string& split);
+
 class ExampleFolder {
  public:
   // Reads FOLDER/train.jsonl and all other .jsonl files, each of which is a split that is called like the file. A

@@ -106,4 +106,17 @@ std::string RunEndedEvent(double wall_time) {
   return SummaryEvent(wall_time, "_hparams_/session_end_info", Metadata(kHparams, Field(4, kBytes, end)));
 }
 
+size_t WholeRecords(std::string_view bytes) {
+  constexpr size_t kLength = sizeof(uint64_t), kSum = sizeof(uint32_t);
+  size_t whole = 0;
+  while (bytes.size() - whole >= kLength + 2 * kSum) {
+    uint64_t length = 0;
+    std::memcpy(&length, bytes.data() + whole, kLength);
+    const size_t left = bytes.size() - whole - kLength - 2 * kSum;
+    if (length > left) break;
+    whole += kLength + 2 * kSum + static_cast<size_t>(length);
+  }
+  return whole;
+}
+
 }  // namespace tra

@@ -3,6 +3,7 @@
 #ifndef TRA_TRAIN_EVENTS_H_
 #define TRA_TRAIN_EVENTS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -28,6 +29,8 @@ std::string TextEvent(double wall_time, const std::string& tag, const std::strin
 using Hyperparameters = std::vector<std::pair<std::string, nlohmann::json>>;
 std::string RunBeganEvent(double wall_time, const Hyperparameters& hyperparameters);
 std::string RunEndedEvent(double wall_time);
+// Returns how many of these bytes, from the first on, are whole records.
+size_t WholeRecords(std::string_view bytes);
 
 }  // namespace tra
 

@@ -12,11 +12,14 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "tra/base/mapped_file.h"
 #include "tra/run/files.h"
 #include "tra/train/events.h"
 
 namespace tra {
 namespace {
+
+size_t WholeLines(std::string_view text) { return text.rfind('\n') + 1; }  // npos + 1 is 0
 
 double WallTime() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
@@ -36,12 +39,20 @@ void AppendFile::Fail(const char* action, int error) const {
                            (full ? "; make room, then continue with --resume" : ""));
 }
 
-AppendFile::AppendFile(std::string path, int64_t keep)
+AppendFile::AppendFile(std::string path, int64_t keep, const WholeEntries& whole, const Warning& warning)
     : path_(std::move(path)), fd_(open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666)) {
   if (fd_ < 0) Fail("cannot open", errno);
   struct stat about {};
   if (fstat(fd_, &about) != 0) Fail("cannot read its size", errno);
   bytes_ = std::min(keep, static_cast<int64_t>(about.st_size));
+  if (keep > 0) {
+    const MappedFile file(path_);
+    bytes_ = static_cast<int64_t>(whole(file.Bytes().substr(0, static_cast<size_t>(bytes_))));
+  }
+  if (bytes_ < keep && warning) {
+    warning(path_ + ": has lost " + std::to_string(keep - bytes_) + " of its first " + std::to_string(keep) +
+            " bytes since the checkpoint was saved; what follows is appended to what is left of it");
+  }
   if (ftruncate(fd_, bytes_) != 0 || lseek(fd_, 0, SEEK_END) < 0) Fail("cannot truncate", errno);
 }
 
@@ -61,9 +72,10 @@ void AppendFile::Append(const std::string& bytes) {
   }
 }
 
-Metrics::Metrics(const std::string& run, int64_t metrics_bytes, int64_t events_bytes, const RunConfig& config)
-    : lines_(run_files::In(run, run_files::kMetrics), metrics_bytes),
-      events_(run_files::In(run, run_files::kEvents), events_bytes) {
+Metrics::Metrics(const std::string& run, int64_t metrics_bytes, int64_t events_bytes, const RunConfig& config,
+                 const AppendFile::Warning& warning)
+    : lines_(run_files::In(run, run_files::kMetrics), metrics_bytes, &WholeLines, warning),
+      events_(run_files::In(run, run_files::kEvents), events_bytes, &WholeRecords, warning) {
   if (events_.Bytes() > 0) return;
   const double now = WallTime();
   events_.Append(EventsHead(now) + TextEvent(now, "configuration", "```toml\n" + ConfigToml(config) + "```\n") +

@@ -2,8 +2,11 @@
 #ifndef TRA_TRAIN_METRICS_H_
 #define TRA_TRAIN_METRICS_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,8 +17,14 @@ namespace tra {
 // Appends to a file, which it can first cut back to its length at a checkpoint.
 class AppendFile {
  public:
-  // Opens a file and keeps its first `keep` bytes. Throws std::runtime_error that begins with the path.
-  AppendFile(std::string path, int64_t keep);
+  // Returns how many of these bytes, from the first on, are whole entries: lines, or records.
+  using WholeEntries = std::function<size_t(std::string_view)>;
+  using Warning = std::function<void(const std::string&)>;
+
+  // Opens a file and keeps its first `keep` bytes. If it has fewer, or if an entry ends beyond them, something else has
+  // changed it: then only whole entries are kept, and `warning` is told. Throws std::runtime_error that begins with the
+  // path.
+  AppendFile(std::string path, int64_t keep, const WholeEntries& whole, const Warning& warning);
   ~AppendFile();
   AppendFile(const AppendFile&) = delete;
   AppendFile& operator=(const AppendFile&) = delete;
@@ -35,8 +44,10 @@ class Metrics {
  public:
   using Values = std::vector<std::pair<std::string, double>>;
 
-  // Keeps what was written up to a checkpoint. A file for TensorBoard that begins anew begins with the configuration.
-  Metrics(const std::string& run, int64_t metrics_bytes, int64_t events_bytes, const RunConfig& config);
+  // Opens the files of a run and cuts them back to these lengths. A file for TensorBoard that begins anew begins with
+  // the configuration.
+  Metrics(const std::string& run, int64_t metrics_bytes, int64_t events_bytes, const RunConfig& config,
+          const AppendFile::Warning& warning);
 
   // Writes values with the time in seconds since 1970, as "wall_time". Besides that time, and the rates that are named
   // so, a run that was stopped and resumed writes the same as one that was not.

@@ -9,7 +9,7 @@
 namespace tra {
 
 // Returns the rate of step 0 .. steps - 1: a linear warm-up from lr / warmup, then the schedule. A cosine would reach
-// final_lr * lr at step `steps`.
+// final_lr * lr at step `steps`. Steps before an extension have the rate that they had before it.
 double LearningRate(const TrainConfig& config, int64_t step);
 
 }  // namespace tra

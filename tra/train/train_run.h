@@ -4,6 +4,8 @@
 
 #include <c10/core/Device.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "tra/run/config.h"
@@ -16,6 +18,7 @@ struct RunPlace {
   std::string path;
   RunDirectory::Start start = RunDirectory::Start::kNew;
   at::Device device = at::kCPU;
+  std::optional<int64_t> steps;  // changes the number of steps of a run that has begun
 };
 
 // Meets the other processes if torchrun started several, checks the configuration, opens the run's folder and trains.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 
 #include "tra/eval/evaluate.h"
 #include "tra/eval/scores.h"
@@ -15,6 +16,8 @@
 #include "tra/ops/error_message.h"
 #include "tra/run/data.h"
 #include "tra/run/files.h"
+#include "tra/run/fingerprint.h"
+#include "tra/run/initial_weights.h"
 #include "tra/tasks/batch.h"
 #include "tra/tasks/batch_tensors.h"
 #include "tra/text/windows.h"
@@ -69,12 +72,7 @@ class Trainer {
         optimizer_(parameters_.groups, OptimizerOptions(config.train)),
         spikes_(config.train.spike) {
     bool restored = false;
-    replicas_.OnFirst([&] {
-      const auto found = LoadCheckpoint(path_, model_, parameters_.names, optimizer_, hooks.warning);
-      restored = found.has_value();
-      if (restored) state_ = *found;
-      metrics_ = std::make_unique<Metrics>(path_, state_.metrics_bytes, state_.events_bytes, config_);
-    });
+    replicas_.OnFirst([&] { restored = Restore(); });
     replicas_.Watch(model_.parameters());
     ShareState(restored);
     model_.train();
@@ -119,6 +117,42 @@ class Trainer {
             counted(tokens, "token") + " each";
     if (state_.step > 0) text += "; continues at step " + std::to_string(state_.step);
     hooks_.notice(text);
+  }
+
+  // Loads the newest checkpoint, or else makes the model that training begins with. Returns whether there was one.
+  bool Restore() {
+    Fingerprint made_with = {FingerprintOf(config_), data_.Checksums()};
+    const auto found =
+        LoadCheckpoint(path_, config_, made_with.data, model_, parameters_.names, optimizer_, hooks_.warning);
+    if (found) {
+      state_ = *found;
+      WarnOfOtherBits();
+      // What training began with is no longer read, but it stays on record.
+      const auto initial = state_.made_with.data.find(kInitialWeightsSum);
+      if (initial != state_.made_with.data.end()) made_with.data.insert(*initial);
+    } else if (!config_.train.init_from.empty()) {
+      const InitialWeights initial = LoadInitialWeights(config_.train.init_from, model_);
+      made_with.data[kInitialWeightsSum] = initial.sha256;
+      if (hooks_.notice) hooks_.notice("beginning with the weights of " + initial.file);
+    }
+    state_.made_with = std::move(made_with);
+    state_.threads = at::get_num_threads();
+    state_.processes = replicas_.size();
+    metrics_ = std::make_unique<Metrics>(path_, state_.metrics_bytes, state_.events_bytes, config_, hooks_.warning);
+    return found.has_value();
+  }
+
+  // A run has the same bits only with the same number of threads and processes.
+  void WarnOfOtherBits() const {
+    if (!hooks_.warning || state_.threads == 0) return;
+    const auto warn = [&](const char* what, int64_t before, int64_t now) {
+      if (before == now) return;
+      hooks_.warning("another number of " + std::string(what) + ", " + std::to_string(now) + " instead of " +
+                     std::to_string(before) + " up to step " + std::to_string(state_.step) +
+                     ": results will differ in their last bits from those of a run that was never stopped");
+    };
+    warn("threads", state_.threads, at::get_num_threads());
+    warn("processes", state_.processes, replicas_.size());
   }
 
   // Opens the texts now, so that a missing or empty one is not noticed only hours later.
@@ -367,8 +401,8 @@ class Trainer {
 
 Ended Train(const RunConfig& config, RunDirectory* run, Replicas& replicas, const TrainHooks& hooks) {
   try {
-    RunConfig shared = config;  // folders may have other names on other machines
-    shared.data.corpus = shared.data.cache = shared.data.tokenizer_files = shared.data.file = shared.data.folder = "";
+    RunConfig shared = WithoutPlaces(config);  // folders may have other names on other machines
+    shared.train.init_from = "";
     replicas.RequireSame(ConfigToml(shared), "another configuration");
     const Ended ended = Trainer(config, run, replicas, hooks).Run();
     replicas.OnFirst([&] {
