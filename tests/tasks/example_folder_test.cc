@@ -147,7 +147,13 @@ TEST_F(Folder, HeadsAndGroupsMustFit) {
   Write("train.jsonl", R"({"format": "tra-examples", "names": ["a", "a"]})");
   EXPECT_EQ(Said(), R"(train.jsonl:1: two tokens have the name "a")");
   Write("train.jsonl", R"({"format": "tra-examples", "names": ["a", "b c"]})");
-  EXPECT_EQ(Said(), R"(train.jsonl:1: the name "b c" of token 1 must be a string without blanks)");
+  EXPECT_EQ(Said(),
+            R"(train.jsonl:1: the name "b c" of token 1 must be a string without blanks and control characters)");
+  Write("train.jsonl", R"({"format": "tra-examples", "names": ["a", "\u001b[2J"]})");
+  EXPECT_EQ(Said(),
+            R"(train.jsonl:1: the name "\u001b[2J" of token 1 must be a string without blanks and control characters)");
+  Write("train.jsonl", R"({"tokens": [1, 2], "supervised": [1], "group": "\u0007"})");
+  EXPECT_EQ(Said(), R"(train.jsonl:1: the group "\u0007" must be a name without control characters)");
   Write("train.jsonl", R"({"format": "tra-examples"})");
   EXPECT_EQ(Said().substr(0, 30), "train.jsonl: holds no example;");
   Write("train.jsonl", R"({"tokens": [1, 2], "supervised": [1], "group": 3})");

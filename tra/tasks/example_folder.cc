@@ -61,6 +61,11 @@ class ObjectReader {
   int64_t line_ = 0;
 };
 
+// Says whether a text has control characters, which could change what a terminal shows.
+bool HasControls(const std::string& text) {
+  return std::any_of(text.begin(), text.end(), [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; });
+}
+
 bool IsHead(const json& object) { return object.contains("format"); }
 
 // Returns the names that a head gives the tokens; nothing if it gives none.
@@ -74,11 +79,12 @@ std::optional<std::vector<std::string>> NamesOf(const json& head, const ObjectRe
   std::set<std::string> known;
   if (!listed.is_array() || listed.empty()) reader.Fail("names must be an array of the tokens' names, by id");
   for (const json& each : listed) {
-    if (!each.is_string() || each.get<std::string>().find_first_of(" \t\r\n") != std::string::npos || each == "") {
+    const std::string name = each.is_string() ? each.get<std::string>() : "";
+    if (name.empty() || name.find(' ') != std::string::npos || HasControls(name)) {
       reader.Fail("the name " + each.dump() + " of token " + std::to_string(names.size()) +
-                  " must be a string without blanks");
+                  " must be a string without blanks and control characters");
     }
-    names.push_back(each.get<std::string>());
+    names.push_back(name);
     if (!known.insert(names.back()).second) reader.Fail("two tokens have the name " + each.dump());
   }
   return names;
@@ -160,6 +166,9 @@ class FileReader {
     if (!has || without_group_) reader_.Fail("some examples have a group and some have none; give all of them one");
     if (!object["group"].is_string()) reader_.Fail("group must be a name, got " + object["group"].dump());
     const std::string name = object["group"].get<std::string>();
+    if (name.empty() || HasControls(name)) {
+      reader_.Fail("the group " + object["group"].dump() + " must be a name without control characters");
+    }
     const auto found = std::find(groups_.begin(), groups_.end(), name);
     if (found != groups_.end()) return static_cast<int32_t>(found - groups_.begin());
     groups_.push_back(name);
