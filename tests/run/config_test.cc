@@ -98,7 +98,7 @@ TEST(RunConfig, ErrorsNameTheKeyTheRangeAndTheNearest) {
             "x.toml: train.schedule must be one of \"cosine\", \"constant\", got \"cosin\"; did you mean 'cosine'?");
   EXPECT_NE(Error("[data]\nlengths = [9, 2]\n").find("data.lengths must be [] or [low, high]"), std::string::npos);
   EXPECT_EQ(Error("[eval]\nsplits = [\"iid\", \"iid\"]\n"),
-            "x.toml: eval.splits must be a list of splits, none of them twice, got [\"iid\", \"iid\"]");
+            "x.toml: eval.splits must be a list of splits, none of them twice, got [ \"iid\", \"iid\" ]");
   EXPECT_NE(Error("[eval]\nwindows = [8, 8]\n").find("none of them twice"), std::string::npos);
   EXPECT_NE(Error("[train]\nextended = [[4, 8], [4, 9]]\n").find("train.extended must be [] or [["), std::string::npos);
   EXPECT_EQ(Error("[train\n").substr(0, 9), "x.toml:1:");
