@@ -6,6 +6,7 @@
 #include "tra/cli/command_info.h"
 #include "tra/cli/commands.h"
 #include "tra/cli/output.h"
+#include "tra/run/environment.h"
 
 namespace tra::cli {
 namespace {
@@ -79,7 +80,7 @@ std::string About(const CommandInfo& command) {
 }
 
 std::string ManualPage(const CommandInfo& tra) {
-  std::string page = ".\\\" As `tra man` writes it.\n.TH TRA 1 \"\" \"tra " TRA_VERSION "\" \"User Commands\"\n";
+  std::string page = ".\\\" As `tra man` writes it.\n.TH TRA 1 \"\" \"tra " + Version() + "\" \"User Commands\"\n";
   page += ".SH NAME\ntra \\- train, score and look into models with Threshold Relative Attention\n";
   page += ".SH SYNOPSIS\n" + Usage(tra) + ".SH DESCRIPTION\n" + Roff(tra.description) + "\n";
   for (const OptionInfo& option : tra.options) page += About(option);

@@ -56,6 +56,8 @@ std::string EnvironmentJson(const std::string& device) {
   return json.dump(2) + "\n";
 }
 
+std::string Version() { return TRA_VERSION; }
+
 std::string VersionText() {
   return "tra " TRA_VERSION ", revision " + std::string(kRevision) + "\nLibTorch " TORCH_VERSION ", products by " +
          ProductLibrary() + ", kernels for " + ChosenTargetName();

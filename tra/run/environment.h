@@ -12,6 +12,9 @@ std::string EnvironmentJson(const std::string& device);
 // Returns what `tra --version` says: version, revision, libraries, and the SIMD instructions that the kernels use here.
 std::string VersionText();
 
+// Returns the number of this version, as in "0.1.0".
+std::string Version();
+
 }  // namespace tra
 
 #endif  // TRA_RUN_ENVIRONMENT_H_
