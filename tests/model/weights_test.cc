@@ -71,16 +71,20 @@ TEST(Weights, ErrorsNameTheTensor) {
     EXPECT_NE(error_with([&](auto& config) { config.erase(field); }).find(std::string("lacks the field '") + field),
               std::string::npos);
   }
-  // These configurations would take more memory than there is.
-  for (const char* field : {"vocabulary", "layers", "width"}) {
-    EXPECT_NE(error_after([&](auto& f) {
-                nlohmann::json config = nlohmann::json::parse(f.metadata["config"]);
-                config[field] = int64_t{1} << 40;
-                config["heads"] = std::string(field) == "width" ? int64_t{1} << 34 : 2;
-                f.metadata["config"] = config.dump();
-              }).find("its configuration"),
-              std::string::npos)
-        << field;
+  // These configurations would take more memory than there is, or are beyond all bounds.
+  const struct {
+    const char* field;
+    int64_t large;
+  } kFields[] = {{"vocabulary", kMostVocabulary}, {"layers", kMostLayers}, {"width", kMostWidth}};
+  for (const auto& [field, large] : kFields) {
+    const auto error_of = [&, name = field](int64_t value) {
+      return error_with([&](auto& config) {
+        config[name] = value;
+        if (std::string(name) == "width") config["heads"] = kMostHeads;
+      });
+    };
+    EXPECT_NE(error_of(large).find("its configuration"), std::string::npos) << field;
+    EXPECT_NE(error_of(large + 1).find(std::string(field) + " must be 1.."), std::string::npos) << field;
   }
   EXPECT_NE(Error(directory / "missing").find("missing"), std::string::npos);
 }

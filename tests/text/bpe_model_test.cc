@@ -90,8 +90,8 @@ TEST(BpeFiles, VersionLineMayBeMissingAndHashesAreOrdinary) {
 
 TEST(BpeFiles, DamagedEncodersAreRejected) {
   const std::string good = SmallFiles().encoder;
-  ExpectEncoderRejected("", "[json.exception.parse_error.101]");
-  ExpectEncoderRejected(good.substr(0, good.size() / 2), "[json.exception.parse_error.101]");
+  ExpectEncoderRejected("", "is not JSON: [json.exception.parse_error.101]");
+  ExpectEncoderRejected(good.substr(0, good.size() / 2), "is not JSON: [json.exception.parse_error.101]");
   ExpectEncoderRejected("[1, 2]", "is not an object of tokens and ids");
   ExpectEncoderRejected("{}", "is not an object of tokens and ids");
   ExpectEncoderRejected(Replace(good, "\"#\": 2,", "\"#\": 1,"), "id 1 is of two tokens");

@@ -74,7 +74,7 @@ TEST_F(Gpt2, CountsTheTokensAndWordsOfWikiText) {
   for (const auto& text : kTexts) {
     SCOPED_TRACE(text.file);
     if (!std::filesystem::exists(data_ / text.file)) GTEST_SKIP() << "no " << text.file;
-    const TokenFile file = OpenTokens(data_ / text.file, *tokenizer_, cache / "");
+    const TokenFile file = OpenTokens((data_ / text.file).string(), *tokenizer_, cache / "");
     EXPECT_EQ(file.Size(), text.tokens);
     EXPECT_EQ(file.Info().words, text.words);
     EXPECT_EQ(file.Info().lines, text.lines);
