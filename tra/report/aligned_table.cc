@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "tra/base/text.h"
+
 namespace tra {
 namespace {
 
@@ -15,9 +17,11 @@ size_t Width(const std::string& text) {
 
 }  // namespace
 
-std::string AlignedTable(const std::vector<Row>& rows) {
+std::string AlignedTable(const std::vector<Row>& raw_rows) {
+  std::vector<Row> rows = raw_rows;
   std::vector<size_t> widths(rows[0].size(), 3);
-  for (const Row& row : rows) {
+  for (Row& row : rows) {
+    for (std::string& cell : row) cell = WithoutControls(cell);  // the end of a line would end the row
     for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], Width(row[i]));
   }
   std::string out;

@@ -182,7 +182,7 @@ std::string RenderText(const std::vector<Table>& tables) {
   std::string text;
   for (const Table& table : tables) {
     if (!text.empty()) text += "\n";
-    text += table.name + ": " + table.caption + "\n\n";
+    text += WithoutControls(table.name + ": " + table.caption) + "\n\n";
     const TextGrid grid = GridOf(table, kText, "paper");
     std::vector<std::vector<std::string>> rows = {{""}};
     rows[0].insert(rows[0].end(), grid.titles.begin(), grid.titles.end());
@@ -191,7 +191,7 @@ std::string RenderText(const std::vector<Table>& tables) {
       rows.back().insert(rows.back().end(), row.cells.begin(), row.cells.end());
     }
     text += AlignedTable(rows);
-    for (const std::string& footnote : table.footnotes) text += footnote + "\n";
+    for (const std::string& footnote : table.footnotes) text += WithoutControls(footnote) + "\n";
   }
   return text;
 }
