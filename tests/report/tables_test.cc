@@ -270,6 +270,13 @@ TEST(Tables, ThePapersNumbersStandApart) {
             Strings{"paper: mean ± std over 4 seeds as published, in the first column of each attention"});
 }
 
+TEST(Tables, BesideThePaperALineHasOurNumbersOrThePapers) {
+  const Table table = Build("windows", {RunOf("text", "tra", 1, {Perplexity(256, 29)})}, /*paper=*/true);
+  Strings labels;
+  for (const TableLine& line : table.lines) labels.push_back(line.label);
+  EXPECT_EQ(labels, (Strings{"Window 128, per token", "Window 256, per token"}));
+}
+
 TEST(Tables, GenericTableHasALineForEverythingFound) {
   const std::vector<RunResults> runs = {
       RunOf("copy", "tra", 1, {Em("101-200", 1), Em("51-100", 1), {"51-100", "", 0, "token_error", 0.1, 5}}),

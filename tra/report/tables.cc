@@ -153,6 +153,21 @@ void AddPaper(Table& table) {
   table.footnotes.push_back(note);
 }
 
+// Removes the lines of tasks that were not run, and those of metrics that neither the runs nor the paper have.
+void RemoveEmptyLines(Table& table) {
+  std::set<std::string> tasks;
+  const auto has_results = [](const TableLine& line) {
+    return std::any_of(line.cells.begin(), line.cells.end(), [](const Cell& cell) { return cell.summary.n > 0; });
+  };
+  for (const TableLine& line : table.lines) {
+    if (has_results(line)) tasks.insert(line.measure.task);
+  }
+  const auto is_empty = [&](const TableLine& line) {
+    return !has_results(line) && (line.paper.empty() || tasks.count(line.measure.task) == 0);
+  };
+  table.lines.erase(std::remove_if(table.lines.begin(), table.lines.end(), is_empty), table.lines.end());
+}
+
 }  // namespace
 
 std::string Column::Title() const {
@@ -205,8 +220,6 @@ Table BuildTable(const TableSpec& spec, const std::vector<RunResults>& runs, con
     if (has_windows) used_with_windows.push_back(&run);
   }
 
-  std::set<std::string> tasks;
-  for (const RunResults* run : used) tasks.insert(run->task);
   Table table;
   table.name = spec.name;
   table.caption = spec.title;
@@ -216,18 +229,13 @@ Table BuildTable(const TableSpec& spec, const std::vector<RunResults>& runs, con
     TableLine line = {spec.lines[at].label, spec.lines[at].measure, {}, {}};
     for (const auto& [column, lines] : values) line.cells.push_back({Summarize(lines[at]), false});
     MarkBest(line);
-    // Keeps a line without results if the paper's numbers are shown and runs of its task are; a table without any
-    // results keeps all lines.
-    const auto empty = [](const Cell& cell) { return cell.summary.n == 0; };
-    const bool beside_paper = options.paper && !spec.settings_in_rows && tasks.count(line.measure.task) > 0;
-    if (beside_paper || used.empty() || !std::all_of(line.cells.begin(), line.cells.end(), empty)) {
-      table.lines.push_back(std::move(line));
-    }
+    table.lines.push_back(std::move(line));
   }
   SaySeeds(table);
   if (!used_with_windows.empty()) SayContext(used_with_windows, table);
   NoteSteps(used, table);
   if (options.paper && !spec.settings_in_rows) AddPaper(table);
+  if (!used.empty()) RemoveEmptyLines(table);
   return table;
 }
 
