@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "tra/base/json.h"
-#include "tra/base/json.h"
 #include "tra/cli/progress.h"
 #include "tra/report/results.h"
 #include "tra/run/files.h"
