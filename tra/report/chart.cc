@@ -120,7 +120,8 @@ class Drawing {
   };
 
   Place PlaceOf(size_t panel) const {
-    const auto column = static_cast<double>(panel % columns_), row = static_cast<double>(panel / columns_);
+    const size_t whole_rows = panel / columns_;
+    const auto column = static_cast<double>(panel % columns_), row = static_cast<double>(whole_rows);
     return {left_ + column * (kWidth + gap_), top_ + row * (kHeight + kBottom + kPanelTitle), axes_[panel].x,
             axes_[panel].y};
   }

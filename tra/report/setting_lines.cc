@@ -21,6 +21,7 @@ const std::vector<std::pair<double, double>>& BandOf(const CurveSummary& summary
 
 std::vector<SettingsOfTask> GroupRuns(const std::vector<ChartedRun>& runs) {
   std::vector<const RunResults*> results;
+  results.reserve(runs.size());
   for (const ChartedRun& run : runs) results.push_back(&run.results);
   RefuseDuplicates(results);
   std::map<std::string, std::map<Column, std::vector<const ChartedRun*>, InPaperOrder>> tasks;
@@ -66,7 +67,9 @@ std::vector<Series> LineMaker::Lines(const SettingsOfTask& of, const std::string
     }
     if (curves.empty()) continue;
     const CurveSummary all = SummarizeCurves(curves);
-    const std::string name = NameOf(setting.column), place = where.empty() ? name : where + ", " + name;
+    const std::string name = NameOf(setting.column);
+    std::string place = where;
+    place.append(where.empty() ? "" : ", ").append(name);
     if (all.mean.empty()) {
       notes_.push_back(place + ": its runs have no place in common");
       continue;

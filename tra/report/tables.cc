@@ -197,6 +197,7 @@ void RefuseDuplicates(const std::vector<const RunResults*>& runs) {
 
 Table BuildTable(const TableSpec& spec, const std::vector<RunResults>& runs, const TableOptions& options) {
   std::vector<const RunResults*> all;
+  all.reserve(runs.size());
   for (const RunResults& run : runs) all.push_back(&run);
   RefuseDuplicates(all);
   std::map<Column, std::vector<std::vector<double>>, InPaperOrder> values;  // by column and line, for all seeds

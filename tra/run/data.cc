@@ -243,7 +243,7 @@ ModelConfig CheckRun(const RunConfig& config) {
              : "train.target needs evaluations: set train.eval_every, for example to 100");
   }
   ModelConfig model;
-  int64_t train_length = config.data.window, longest = train_length;
+  int64_t train_length = config.data.window, longest = 0;
   if (text) {
     RequireCorpus(config.data);
     const Corpus corpus = FindCorpus(config.data.corpus);
