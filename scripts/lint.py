@@ -112,12 +112,12 @@ def analyse(group, words, folder, stamps):
 
 
 def analyse_alike(number, sources, words, stamps):
-    found = []
+    """Prints what clang-tidy says of sources that are compiled alike, and returns whether it says anything."""
+    found = False
     for group in make_groups(sources, words, str(number)):
         findings = analyse(group, words, str(number), stamps)
-        print(f"lint: {len(group)} sources from {group[0]}" + (", with findings" if findings else ""), flush=True)
-        if findings:
-            found.append(findings)
+        found = found or bool(findings)
+        print(f"lint: {len(group)} sources from {group[0]}", findings, sep="\n" if findings else "", flush=True)
     return found
 
 
@@ -153,9 +153,7 @@ def main():
                 alike.setdefault(commands[source], []).append(source)
         largest_first = sorted(alike.items(), key=lambda item: -len(item[1]))
         found = pool.map(lambda part: analyse_alike(part[0], part[1][1], part[1][0], stamps), enumerate(largest_first))
-        findings = [text for part in found for text in part]
-    if findings:
-        sys.exit("\n".join(findings))
+        sys.exit(1 if any(list(found)) else 0)
 
 
 if __name__ == "__main__":
