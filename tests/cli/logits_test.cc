@@ -85,7 +85,7 @@ TEST(Logits, BadIdsSayWhatTheyMayBe) {
   expect(RunTra("logits " + file + " --ids '[1,9]'"), 2, "id 9 is not in the model's vocabulary; ids are 0..8");
   expect(RunTra("logits " + file + " --ids '[]'"), 2, "there are no ids");
   expect(RunTra("logits " + file + " --ids '[[]]'"), 2, "there are no ids");
-  expect(RunTra("logits " + file + " --ids '[1,'"), 2, "--ids: is not JSON: ");
+  expect(RunTra("logits " + file + " --ids '[1,'"), 2, "; expected a JSON array of ids");
   expect(RunTra("logits " + file + " --ids '[[1,2],[3]]'"), 2, "sequence 1 has 1 ids, the first 2");
   expect(RunTra("logits " + file + " --ids '[[1,2],3]'"), 2, "element 1 is not an array");
   expect(RunTra("logits " + file, "{}"), 1, "standard input: is not an array");

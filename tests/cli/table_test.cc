@@ -177,7 +177,7 @@ TEST_F(Tables, BadUsageIsTwoAndFailureIsOne) {
   fs::create_directories(directory / "empty");
   Expect(RunTra("table " + (directory / "empty")), 1, "no results.json there; tra train and tra sweep write them");
   std::ofstream(File("runs/flipflop-tra-s2")) << "{";
-  Expect(RunTra("table " + Runs()), 1, "is not JSON: ");
+  Expect(RunTra("table " + Runs()), 1, "; evaluate the run again");
 }
 
 }  // namespace

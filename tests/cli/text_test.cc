@@ -42,7 +42,7 @@ TEST(Tokenize, BadInputSaysWhatIsExpected) {
     EXPECT_TRUE(Contains(result.err, said)) << result.err;
     EXPECT_EQ(result.out, "");
   };
-  expect(RunTra("tokenize --decode", "[1, 2"), 1, "is not JSON: ");
+  expect(RunTra("tokenize --decode", "[1, 2"), 1, "; expected a JSON array of ids");
   expect(RunTra("tokenize --decode", "{}"), 1, "is not an array");
   expect(RunTra("tokenize --decode", "[1, \"x\"]"), 1, "element 1 is \"x\"");
   expect(RunTra("tokenize --decode", "[1, -1]"), 1, "element 1 is -1");
