@@ -81,6 +81,7 @@ std::vector<RunResults> ReadAllResults(const std::vector<std::string>& paths) {
   std::vector<RunResults> all;
   for (const std::string& file : FindResults(paths)) all.push_back(ReadResults(file));
   std::vector<RunResults*> runs;
+  runs.reserve(all.size());
   for (RunResults& run : all) runs.push_back(&run);
   LabelRuns(runs);
   return all;
@@ -121,8 +122,10 @@ ChartedRun ReadOne(const std::string& folder) {
 
 std::vector<ChartedRun> ReadChartedRuns(const std::vector<std::string>& folders) {
   std::vector<ChartedRun> all;
+  all.reserve(folders.size());
   for (const std::string& folder : folders) all.push_back(ReadOne(folder));
   std::vector<RunResults*> runs;
+  runs.reserve(all.size());
   for (ChartedRun& run : all) runs.push_back(&run.results);
   LabelRuns(runs);
   return all;

@@ -67,7 +67,8 @@ std::string ZshArgument(const OptionInfo& option) {
   if (option.positional) return "    " + Quoted((option.repeats ? "*" : "") + value) + " \\\n";
   std::string arguments;
   for (const std::string& name : option.names) {
-    const std::string what = name + "[" + escaped(option.description) + "]" + value;
+    std::string what = name;
+    what.append("[").append(escaped(option.description)).append("]").append(value);
     arguments += "    " + Quoted((option.repeats ? "*" : "") + what) + " \\\n";
   }
   return arguments;

@@ -59,7 +59,7 @@ Shown FromFolder(const Request& request) {
   // Other than tasks, a folder need not have a split iid: the first that is not for training stands for it.
   const std::vector<std::string>& splits = folder.splits();
   const std::string split = request.choice.split.empty() ? splits[splits.size() > 1 ? 1 : 0] : request.choice.split;
-  const std::shared_ptr<const FileExamples> examples = folder.Split(split);
+  const std::shared_ptr<const FileExamples>& examples = folder.Split(split);
   if (request.index >= *examples->Size()) {
     throw std::invalid_argument("split " + split + " has " + std::to_string(*examples->Size()) +
                                 " examples; give a number below that");
